@@ -30,8 +30,9 @@ class _CannotBeQuick(Exception):
 
 
 class _Writer:
-    def __init__(self, program: Program, function_scope: dict[str, Any]) -> None:
+    def __init__(self, program: Program, function_scope: dict[str, Any], marks: Any) -> None:
         self.program = program
+        self.marks = marks
         self.scope = function_scope
         self.scope |= {
             "MISS": MISS,
@@ -82,7 +83,7 @@ class _Writer:
     def _leaf(self, name: str, leaf: Any) -> None:
         if isinstance(leaf, Tensor):
             self.miss_if(f"{name}.__class__ is not Tensor")
-            self.tensor(name, leaf.requires_grad)
+            self.tensor(name)
             v, given = self.inputs[self.count - 1]
             dtype = self.object(v.dtype)
             wrong = f"{given}.__class__ is not ndarray or {given}.shape != {v.shape} or {given}.dtype is not {dtype}"
@@ -99,9 +100,12 @@ class _Writer:
         known = self.object(value)
         self.miss_if(f"{name}.__class__ is not {type(value).__name__} or {name} != {known}")
 
-    def tensor(self, name: str, wants: bool) -> None:
-        """Write the lines that take the array of the next input from a tensor, which wants gradients or not."""
-        self.miss_if(f"not {name}._requires_grad" if wants else f"{name}._requires_grad")
+    def tensor(self, name: str) -> None:
+        """Write the lines that take the array of the next input from a tensor."""
+        if self.marks is None:
+            self.miss_if(f"{name}._requires_grad and mode.enabled")
+        else:
+            self.miss_if(f"{name}._requires_grad is not {self.marks[1][self.count]}")
         self.lines.append(f"{self.inputs[self.count][1]} = {name}._array")
         self.count += 1
 
@@ -111,13 +115,13 @@ class _Writer:
             strides = self.object(np.empty(v.shape, v.dtype).strides if 0 not in v.shape else None)
             self.lines.append(f"if {given}.strides != {strides}: {given} = rows({given})")
 
-    def captured(self, guard: Any, wanting: Sequence[bool]) -> None:
+    def captured(self, guard: Any) -> None:
         """Write the lines that ask a guard for the captured tensors, which are the rest of the inputs."""
         self.lines.append(f"held = {self.object(guard)}({', '.join(self.objects)})")
         self.miss_if("held is None")
         for n, (v, given) in enumerate(self.inputs[self.count :]):
             self.lines.append(f"captured_{n} = held[{n}]")
-            self.tensor(f"captured_{n}", wanting[n])
+            self.tensor(f"captured_{n}")
             self.in_rows(v, given)
 
     def close(self, structure: PyTreeDef, results: list[str]) -> str:
@@ -138,7 +142,7 @@ class _Writer:
 
 
 def quick_call(
-    program: Program, call: Call, leaves: Sequence[Any], guard: Any, wanting: Sequence[bool], mode: bool | None
+    program: Program, call: Call, leaves: Sequence[Any], guard: Any, marks: Any
 ) -> Callable[[Any, Any], Any] | None:
     """Return a function of positional and keyword arguments that runs a program; None for forms it cannot be quick for.
 
@@ -148,18 +152,17 @@ def quick_call(
         leaves: The leaves of the arguments, in this form.
         guard: Takes the objects among the leaves, and returns the captured tensors, or None for a call of another
             program; None where nothing is captured.
-        wanting: For each captured tensor whether it wants gradients.
-        mode: Whether gradients must be on; None where it does not matter.
+        marks: Whether gradients must be on, and which inputs must want them; None where that does not matter.
     """
-    writer = _Writer(program, program.scope())
+    writer = _Writer(program, program.scope(), marks)
     positional, named = call.structure.children
     try:
         if named.children:
             raise _CannotBeQuick
         writer.miss_if(f"kwargs or anywhere or here.choice.state != {writer.object(call.state)}")
         writer.miss_if(f"floats.dtype is not {writer.object(call.float_type)}")
-        if mode is not None:
-            writer.miss_if(f"mode.enabled is not {mode}")
+        if marks is not None:
+            writer.miss_if(f"mode.enabled is not {marks[0]}")
         for n, v in enumerate(program.graph.outputs):
             if not isinstance(v, Var) and not isinstance(v, float | int | str | None):
                 raise _CannotBeQuick
@@ -167,7 +170,7 @@ def quick_call(
                 writer.scope[f"result_{n}"] = v
         writer.open(positional, "args", list(leaves))
         if guard is not None:
-            writer.captured(guard, wanting)
+            writer.captured(guard)
         results = [
             f"Tensor({name})" if isinstance(v, Var) else f"result_{n}"
             for n, (v, name) in enumerate(zip(program.graph.outputs, program.results, strict=True))

@@ -53,10 +53,7 @@ def differences(call: Call, known: Call, paths: Sequence[str]) -> list[str]:
 def _shown(spec: Any) -> str:
     if spec[0] == "object":
         return f"an object of {spec[1].__name__}"
-    if spec[0] != "tensor":
-        return repr(_thawed(spec[1]))
-    wants = ", which wants gradients" if spec[3:] == (True,) else ""
-    return f"{Var(*spec[1:3]).type}{wants}"
+    return Var(*spec[1:]).type if spec[0] == "tensor" else repr(_thawed(spec[1]))
 
 
 def _thawed(value: Any) -> Any:

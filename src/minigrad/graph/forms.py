@@ -27,8 +27,7 @@ class Call(NamedTuple):
     Attributes:
         structure: The tree of the arguments: positional ones, named ones.
         orders: The keys of each dict in it, in its own order, which the function may see.
-        specs: What matters of each leaf: shape and type of a tensor and whether it wants gradients, the value of
-            anything else.
+        specs: What matters of each leaf: shape and type of a tensor, the value of anything else.
         float_type: The default type of floats.
         device: Where the tensors are: "cpu", "cuda" or "both".
         state: The backend, and a number for a student's answers that stand in the library. The rules that a graph is
@@ -180,7 +179,7 @@ def _as_tensor(array: Any) -> Tensor:
 def _spec(x: Any) -> Any:
     """Return what a graph depends on, of a leaf."""
     if isinstance(x, Tensor):
-        return "tensor", tuple(x.shape), x.dtype, x.requires_grad
+        return "tensor", tuple(x.shape), x.dtype
     value = x.value if isinstance(x, Static) else x
     hash(value)
     if isinstance(value, Scalar):

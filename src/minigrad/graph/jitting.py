@@ -41,6 +41,7 @@ MOST = 128
 """Graphs of a function; where a call needs another one, the function itself is called."""
 
 Guard = Callable[..., tuple[Tensor, ...] | None]
+Marks = tuple[bool, tuple[bool, ...]]
 
 
 class CacheInfo(NamedTuple):
@@ -66,10 +67,9 @@ class _Entry:
         graph: The graph.
         captured: What the function captures.
         guard: Returns the captured tensors; None where there are none.
-        wanting: For each captured tensor whether it wants gradients.
         donated: Which inputs are donated.
         device: Where the graph runs.
-        mode: Whether gradients were on at the trace; None if no tensor that the function uses wants any.
+        marks: Who wanted gradients at the trace; None if the function has not asked.
         records: Whether the function's result has a history, so that the function itself is called.
     """
 
@@ -78,19 +78,17 @@ class _Entry:
         graph: Graph,
         captured: Captured,
         guard: Guard | None,
-        wanting: Sequence[bool],
         donated: Sequence[int],
         device: str,
         *,
-        mode: bool | None,
+        marks: Marks | None,
         records: bool,
     ) -> None:
         self.graph = graph
         self.device = device
         self.captured = captured
         self.guard = guard
-        self.wanting = list(wanting)
-        self.mode = mode
+        self.marks = marks
         self.records = records
         self.donated = donated
         self.has_quick_call = False
@@ -235,10 +233,7 @@ class Jitted(Generic[Result]):
     def _held(self, entry: _Entry, leaves: Sequence[Any]) -> tuple[Tensor, ...] | None:
         """Return the captured tensors that a graph takes now; None if something else that it depends on has changed."""
         held = () if entry.guard is None else entry.guard(self._fun, *objects_of(leaves))
-        if held is None or [x.requires_grad for x in held] != entry.wanting:
-            return None
-        is_recorded = grad_mode.enabled and any(entry.wanting)  # then the function itself is called
-        return held if entry.mode in (None, grad_mode.enabled) or is_recorded else None
+        return held if held is None or entry.marks in (None, _marks(leaves, held)) else None
 
     def _found(self, call: Call, leaves: Sequence[Any]) -> tuple[_Entry | None, tuple[Tensor, ...]]:
         """Return what a call runs, and the captured tensors; None and nothing if it is new."""
@@ -262,7 +257,7 @@ class Jitted(Generic[Result]):
         entry.has_quick_call = True
         if entry.program is not None:
             guard = None if entry.guard is None else partial(entry.guard, self._fun)
-            quick = quick_call(entry.program, call, leaves, guard, entry.wanting, entry.mode)
+            quick = quick_call(entry.program, call, leaves, guard, entry.marks)
             self._quick = [each for each in (quick, *self._quick) if each is not None][:MOST_QUICK]
 
     def _trace(self, call: Call, leaves: Sequence[Any]) -> _Entry:
@@ -290,17 +285,15 @@ class Jitted(Generic[Result]):
         graph = replace(graph, inputs=inputs, captured=graph.captured & used)
         taken = [x for v, x in outside if v in used]
         guard = captured.guard(taken, list(run.read.values()), run.is_outside)
-        wanting = [x.requires_grad for x in taken]
-        tensors = [x for x in (*leaves, *(x for _, x in outside)) if isinstance(x, Tensor)]
+        marks = _marks(leaves, taken)
         entry = _Entry(
             graph,
             captured,
             guard,
-            wanting,
             self._places_of_donated(call.structure, leaves),
             call.device,
-            mode=grad_mode.enabled if any(x.requires_grad for x in tensors) else None,
-            records=run.records,
+            marks=marks if run.asks else None,
+            records=run.records and (run.asks or not any(marks[1])),
         )
         self._entries.setdefault(call, []).append(entry)
         self._misses += 1
@@ -418,6 +411,11 @@ class Jitted(Generic[Result]):
             found = [(known.structure != call.structure, differences(call, known, paths)) for known in self._entries]
             _, nearest = min(reversed(found), key=lambda each: (each[0], len(each[1])))
         return f"The function would be traced again: {' and '.join(nearest[:2])}."
+
+
+def _marks(leaves: Sequence[Any], held: Sequence[Tensor]) -> Marks:
+    """Return whether gradients are on, and which of a graph's inputs want them."""
+    return grad_mode.enabled, tuple([x.requires_grad for x in (*leaves, *held) if isinstance(x, Tensor)])
 
 
 def _value(x: Any) -> Any:

@@ -294,6 +294,21 @@ _CHANGED = "`+=` and its kin change a traced tensor in place; write x = x + y"
 _REFUSED |= dict.fromkeys(("__isub__", "__imul__", "__itruediv__", "__ipow__"), _CHANGED)
 
 
+def _answer(name: str) -> property:
+    """Return a property that notes that the traced function asks who wants gradients, which the library does too."""
+
+    def answer(self: TracedTensor) -> Any:
+        if mapped.running.trace is not None and not _is_of_a_library(sys._getframe(1).f_code.co_filename):
+            mapped.running.trace.asks = True
+        return getattr(super(TracedTensor, self), name)
+
+    return property(answer, getattr(getattr(Tensor, name), "fset", None))
+
+
+for _name in ("requires_grad", "is_constant", "is_leaf", "grad_fn"):
+    setattr(TracedTensor, _name, _answer(_name))
+
+
 def _refused(message: str) -> Callable[..., Any]:
     def method(self: TracedTensor, *args: Any, **options: Any) -> Any:
         raise refuse(message)

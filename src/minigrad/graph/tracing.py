@@ -40,6 +40,8 @@ class Trace:
         captured: The tensors of the traces around it that it uses, and the values that stand for them.
         outside: Of a trace that is inside of no other: the tensors that are older and that it uses, likewise.
         read: The older tensors whose elements the function has asked for, while it was traced.
+        mode: Whether gradients were on when it began.
+        asks: Whether the function has asked a traced tensor who wants gradients, or has switched them on or off.
         records: Whether the function has returned a tensor with a history, which no result of a graph has.
     """
 
@@ -55,7 +57,8 @@ class Trace:
         self._constants: dict[int, Constant] = {}
         self._older: list[Constant] = []
         self.is_running = True
-        self.records = False
+        self.mode = grad_mode.enabled
+        self.asks = self.records = False
 
     def is_outside(self, x: Any) -> bool:
         """Return whether a value is a tensor that was made before the trace began, or shows one's memory."""
@@ -89,6 +92,8 @@ class Trace:
 
     def emit(self, function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
         """Add an equation, and return its result."""
+        if grad_mode.enabled is not self.mode:
+            (mapped.running.trace or self).asks = True
         operands = tuple(self.operand(x) for x in inputs)
         known = _tensors_in(options)
         variables = {id(x): self.operand(x) for x in known}

@@ -319,6 +319,24 @@ def test_who_wants_gradients(name, quick_way):
     assert quick.cache_info().misses <= 4
 
 
+def test_a_function_that_asks_nobody_has_one_graph():
+    """It serves calls with gradients on and off, with leaves and without, but where the function itself is recorded."""
+    quick, leaf = mg.jit(lambda x: x * LEAF), Y.clone().requires_grad_()
+    assert quick(Y).requires_grad
+    with mg.no_grad():
+        assert quick.explain(Y) == quick.explain(leaf) == "The graph is there: a call with these arguments runs it."
+        assert not quick(leaf).requires_grad
+    assert quick.cache_info().misses == 1
+
+
+def test_a_result_with_a_history_is_explained():
+    """The call runs no graph, and says why."""
+    quick = mg.jit(recorded_all_the_same)
+    with mg.no_grad():
+        assert quick(Y).requires_grad
+        assert quick.explain(Y) == "The function itself is called: its result has a history, for a backward pass."
+
+
 # --- arguments ------------------------------------------------------------------------------------------------------
 
 
