@@ -595,7 +595,7 @@ class Clone(_Linear):
 
 
 class Cast(_Linear):
-    """The same values in another floating-point type."""
+    """The same values in another type. Between floating-point types it has a gradient."""
 
     @staticmethod
     def forward(ctx: TensorContext, a: Any, dtype: Any) -> Any:

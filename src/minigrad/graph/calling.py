@@ -14,7 +14,7 @@ import numpy as np
 from minigrad import autodiff, backends
 from minigrad.graph.capturing import is_object
 from minigrad.graph.compiled import Program
-from minigrad.graph.forms import Static
+from minigrad.graph.forms import Call, Static
 from minigrad.graph.program import Var
 from minigrad.tensors import Tensor, mapped
 from minigrad.transforms.trees import PyTreeDef
@@ -30,8 +30,9 @@ class _CannotBeQuick(Exception):
 
 
 class _Writer:
-    def __init__(self, program: Program, function_scope: dict[str, Any]) -> None:
+    def __init__(self, program: Program, function_scope: dict[str, Any], marks: Any) -> None:
         self.program = program
+        self.marks = marks
         self.scope = function_scope
         self.scope |= {
             "MISS": MISS,
@@ -70,9 +71,10 @@ class _Writer:
             raise _CannotBeQuick
         self.miss_if(f"{name}.__class__ is not {kind.__name__} or len({name}) != {count}")
         below = [f"{name}_{n}" for n in range(count)]
-        if kind is dict:
-            for key, each in zip(structure.rest, below, strict=True):
-                self.lines.append(f"{each} = {name}.get({self.object(key)}, MISS)")
+        if kind is dict and count:
+            keys = structure.rest
+            self.miss_if(f"list({name}) != {self.object(list(keys.order))}")
+            self.lines.append(f"{', '.join(keys.with_values(below).values())}, = {name}.values()")
         elif count:
             self.lines.append(f"{', '.join(below)}, = {name}")
         for child, each in zip(structure.children, below, strict=True):
@@ -100,7 +102,10 @@ class _Writer:
 
     def tensor(self, name: str) -> None:
         """Write the lines that take the array of the next input from a tensor."""
-        self.miss_if(f"{name}._requires_grad and mode.enabled")
+        if self.marks is None:
+            self.miss_if(f"{name}._requires_grad and mode.enabled")
+        else:
+            self.miss_if(f"{name}._requires_grad is not {self.marks[1][self.count]}")
         self.lines.append(f"{self.inputs[self.count][1]} = {name}._array")
         self.count += 1
 
@@ -131,33 +136,33 @@ class _Writer:
         if structure.kind is list:
             return f"[{', '.join(below)}]"
         if structure.kind is dict:
-            return (
-                f"{{{', '.join(f'{self.object(k)}: {each}' for k, each in zip(structure.rest, below, strict=True))}}}"
-            )
+            items = structure.rest.with_values(below).items()
+            return f"{{{', '.join(f'{self.object(key)}: {each}' for key, each in items)}}}"
         raise _CannotBeQuick
 
 
 def quick_call(
-    program: Program, structure: PyTreeDef, leaves: Sequence[Any], float_type: Any, state: Any, guard: Any
+    program: Program, call: Call, leaves: Sequence[Any], guard: Any, marks: Any
 ) -> Callable[[Any, Any], Any] | None:
     """Return a function of positional and keyword arguments that runs a program; None for forms it cannot be quick for.
 
     Args:
         program: The program.
-        structure: The tree of the arguments: positional ones, named ones.
-        leaves: Its leaves, in this form.
-        float_type: The default type of floats for which it was traced.
-        state: The backend, and what stood in the library.
+        call: The form of the calls that the function serves.
+        leaves: The leaves of the arguments, in this form.
         guard: Takes the objects among the leaves, and returns the captured tensors, or None for a call of another
             program; None where nothing is captured.
+        marks: Whether gradients must be on, and which inputs must want them; None where that does not matter.
     """
-    writer = _Writer(program, program.scope())
-    positional, named = structure.children
+    writer = _Writer(program, program.scope(), marks)
+    positional, named = call.structure.children
     try:
         if named.children:
             raise _CannotBeQuick
-        writer.miss_if(f"kwargs or anywhere or here.choice.state != {writer.object(state)}")
-        writer.miss_if(f"floats.dtype is not {writer.object(float_type)}")
+        writer.miss_if(f"kwargs or anywhere or here.choice.state != {writer.object(call.state)}")
+        writer.miss_if(f"floats.dtype is not {writer.object(call.float_type)}")
+        if marks is not None:
+            writer.miss_if(f"mode.enabled is not {marks[0]}")
         for n, v in enumerate(program.graph.outputs):
             if not isinstance(v, Var) and not isinstance(v, float | int | str | None):
                 raise _CannotBeQuick

@@ -79,16 +79,15 @@ def _kernel_of(equation: Equation) -> str:
     if issubclass(op, Elementwise):
         return op.kernel if hasattr(operators, op.kernel) else ""
     if op in (tensor_functions.Cast, tensor_functions.Clone):
-        return "id"
+        (x,), out = equation.operands, equation.outputs[0].dtype.kind
+        return {"ff": "id", "bf": "id", "if": "id", "bb": "id", "fb": "is_true"}.get(x.dtype.kind + out, "")
     method = traced.method_of(op)
     if not method:
         return ""
     kinds = {x.dtype.kind if isinstance(x, Var) else type(x).__name__ for x in operands_of(equation)}
-    if method == "to":
-        return {"bf": "id", "if": "id", "fb": "is_true"}.get("".join(kinds) + equation.outputs[0].dtype.kind, "")
     if method == "_logical" and kinds <= {"b", "bool"}:
         return _LOGICAL[equation.options["sign"]]
-    return {"__invert__": "is_false", "clone": "id"}.get(method, "") if kinds == {"b"} else ""
+    return "is_false" if method == "__invert__" and kinds == {"b"} else ""
 
 
 def _type_of(kernel: str, operands: Sequence[Any], out: np.dtype[Any]) -> Any:

@@ -33,6 +33,10 @@ def differences(call: Call, known: Call, paths: Sequence[str]) -> list[str]:
     for key, new, old in zip(keys, (*given.children, *named.children), before, strict=True):
         if new != old:
             return [f"{unlike(new, old, f'argument {key}').replace(': ', ' is ', 1).replace(' and ', ', and was ')}"]
+    if call.orders != known.orders:
+        orders = next((new, old) for new, old in zip(call.orders, known.orders, strict=True) if new != old)
+        keys = [", ".join(map(repr, order)) for order in orders]
+        return [f"a dictionary has its keys in the order {keys[0]}, and had them in the order {keys[1]}"]
     pairs = zip(paths, call.specs, known.specs, strict=True)
     found = [f"{path} is {_shown(new)}, and was {_shown(old)}" for path, new, old in pairs if new != old]
     if call.device != known.device:

@@ -14,7 +14,7 @@ from minigrad.graph.program import frozen
 from minigrad.layout import type_name
 from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor, creation
-from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
+from minigrad.transforms.trees import PyTreeDef, leaves_by_path, orders_of, tree_flatten
 
 __all__ = ["Call", "Places", "Static", "form_of", "objects_of", "paths_of", "places_of", "refused_structure"]
 
@@ -26,6 +26,7 @@ class Call(NamedTuple):
 
     Attributes:
         structure: The tree of the arguments: positional ones, named ones.
+        orders: The keys of each dict in it, in its own order, which the function may see.
         specs: What matters of each leaf: shape and type of a tensor, the value of anything else.
         float_type: The default type of floats.
         device: Where the tensors are: "cpu", "cuda" or "both".
@@ -34,6 +35,7 @@ class Call(NamedTuple):
     """
 
     structure: PyTreeDef
+    orders: tuple[tuple[Any, ...], ...]
     specs: tuple[Any, ...]
     float_type: Any
     device: str
@@ -140,7 +142,7 @@ def form_of(args: tuple[Any, ...], kwargs: dict[str, Any], static: Places) -> tu
             _check_leaf(path, leaf)
         raise
     tensors = [x for x in leaves if isinstance(x, Tensor)]
-    return Call(structure, specs, default_float(), _device_of(tensors), here.choice.state), leaves
+    return Call(structure, orders_of(structure), specs, default_float(), _device_of(tensors), here.choice.state), leaves
 
 
 def objects_of(leaves: Sequence[Any]) -> list[Any]:

@@ -40,6 +40,8 @@ MANY = 32
 MOST = 128
 """Graphs of a function; where a call needs another one, the function itself is called."""
 
+Marks = tuple[bool, tuple[bool, ...]]
+
 
 class CacheInfo(NamedTuple):
     """What the cache of a jitted function has done.
@@ -59,6 +61,15 @@ class _Entry:
     """A graph, the program that it was compiled to, and what it depends on beside the form of a call.
 
     The graph's inputs are the tensors among the arguments, and then those that the guard returns.
+
+    Args:
+        graph: The graph.
+        captured: What the function captures.
+        guard: Returns the captured tensors; None where there are none.
+        donated: Which inputs are donated.
+        device: Where the graph runs.
+        marks: Who wanted gradients at the trace; None if the function has not asked.
+        records: Whether the function's result has a history, so that the function itself is called.
     """
 
     def __init__(
@@ -69,12 +80,17 @@ class _Entry:
         owner: tuple[int, ...],
         donated: Sequence[int],
         device: str,
+        *,
+        marks: Marks | None,
+        records: bool,
     ) -> None:
         self.graph = graph
         self.device = device
         self.captured = captured
         self.guard = guard
         self.owner = owner
+        self.marks = marks
+        self.records = records
         self.donated = donated
         self.has_quick_call = False
         self._run: Callable[..., Sequence[Any]] | None = None
@@ -180,7 +196,7 @@ class Jitted(Generic[Result]):
                 self._say_many(call, entry, paths_of(args, kwargs, self._static))
         else:
             self._hits += 1
-        if grad_mode.enabled and any(x.requires_grad for x in held):
+        if entry.records or (grad_mode.enabled and any(x.requires_grad for x in held)):
             return self._fun(*args, **kwargs)
         given = [x._array for x in (*tensors, *held)]
         if call.device == "cuda":
@@ -238,7 +254,7 @@ class Jitted(Generic[Result]):
             raise refused_structure(call.structure) from None
         for entry in several:
             held = self._now(entry, *objects_of(leaves))
-            if held is not None:
+            if held is not None and entry.marks in (None, _marks(leaves, held)):
                 return entry, held
         return None, ()
 
@@ -252,7 +268,7 @@ class Jitted(Generic[Result]):
         entry.has_quick_call = True
         if entry.program is not None:
             guard = None if entry.guard is None and not self._own.places else partial(self._now, entry)
-            quick = quick_call(entry.program, call.structure, leaves, call.float_type, call.state, guard)
+            quick = quick_call(entry.program, call, leaves, guard, entry.marks)
             self._quick = [each for each in (quick, *self._quick) if each is not None][:MOST_QUICK]
 
     def _trace(self, call: Call, leaves: Sequence[Any]) -> _Entry:
@@ -283,9 +299,19 @@ class Jitted(Generic[Result]):
         used |= {v for v in graph.outputs if isinstance(v, Var)}
         inputs = tuple([v for v in graph.inputs if v in used or v not in graph.captured])
         graph = replace(graph, inputs=inputs, captured=graph.captured & used)
-        guard = captured.guard([x for v, x in outside if v in used], list(run.read.values()), run.is_outside)
-        donated = self._places_of_donated(call.structure, leaves)
-        entry = _Entry(graph, captured, guard, self._own.owner(objects), donated, call.device)
+        taken = [x for v, x in outside if v in used]
+        guard = captured.guard(taken, list(run.read.values()), run.is_outside)
+        marks = _marks(leaves, taken)
+        entry = _Entry(
+            graph,
+            captured,
+            guard,
+            self._own.owner(objects),
+            self._places_of_donated(call.structure, leaves),
+            call.device,
+            marks=marks if run.asks else None,
+            records=run.records and (run.asks or not any(marks[1])),
+        )
         self._entries.setdefault(call, []).append(entry)
         self._misses += 1
         return entry
@@ -402,6 +428,8 @@ class Jitted(Generic[Result]):
             return "The function itself is called: its tensors are on different devices."
         if grad_mode.enabled and any(x.requires_grad for x in held):
             return "The function itself is called: a tensor that it captures wants gradients."
+        if entry is not None and entry.records:
+            return "The function itself is called: its result has a history, for a backward pass."
         if entry is not None:
             return "The graph is there: a call with these arguments runs it."
         if not self._entries:
@@ -414,6 +442,11 @@ class Jitted(Generic[Result]):
             found = [(known.structure != call.structure, differences(call, known, paths)) for known in self._entries]
             _, nearest = min(reversed(found), key=lambda each: (each[0], len(each[1])))
         return f"The function would be traced again: {' and '.join(nearest[:2])}."
+
+
+def _marks(leaves: Sequence[Any], held: Sequence[Tensor]) -> Marks:
+    """Return whether gradients are on, and which of a graph's inputs want them."""
+    return grad_mode.enabled, tuple([x.requires_grad for x in (*leaves, *held) if isinstance(x, Tensor)])
 
 
 def _value(x: Any) -> Any:

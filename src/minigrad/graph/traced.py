@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from minigrad.graph.program import Var
     from minigrad.graph.tracing import Trace
 
-__all__ = ["LEFT", "Draw", "TracedTensor", "method_of", "refuse"]
+__all__ = ["LEFT", "Draw", "TracedTensor", "function_of", "method_of", "refuse"]
 
 _HERE, _PYTHONS = str(Path(__file__).parents[1]), sysconfig.get_paths()["stdlib"]
 
@@ -100,8 +100,10 @@ Draw.__name__ = "Draw"  # as graphs call it
 _methods: dict[str, type[Function]] = {}
 
 
-def _method(name: str) -> type[Function]:
+def function_of(name: str) -> type[Function]:
     """Return the function that calls a method of tensors which has no class of its own."""
+    if name in _methods:
+        return _methods[name]
 
     class Method(Function):
         differentiable = False
@@ -157,9 +159,9 @@ class TracedTensor(AbstractTensor):
         trace: Trace = max(_all_traced((*inputs, options)), key=lambda x: x._trace.depth)._trace
         return trace.emit(function, inputs, options)
 
-    def _call(self, method: str, /, *others: Any, **options: Any) -> Tensor:
+    def _call(self, method: str, x: Any, **options: Any) -> Tensor:
         """Add an equation that calls a method."""
-        return self._trace.emit(_methods.get(method) or _method(method), (self, *others), options)
+        return TracedTensor._apply(function_of(method), (x,), **options)
 
     @property
     def device(self) -> Device:
@@ -190,10 +192,6 @@ class TracedTensor(AbstractTensor):
             raise refuse(_CHANGED)
         return super().__iadd__(other)
 
-    def clone(self) -> Tensor:
-        """Return a copy."""
-        return super().clone() if self.dtype.kind == "f" else self._call("clone")
-
     def to(self, *args: Any, **options: Any) -> Tensor:
         """Return the tensor with another type."""
         args, copies = types.switches_apart(args)
@@ -202,17 +200,7 @@ class TracedTensor(AbstractTensor):
         if any(types._device(x) != self.device for x in (*named, *[x.device for x in args if isinstance(x, Tensor)])):
             raise refuse(f"a graph stays on the device {self.device!r}; call the function without jit to move tensors")
         kinds = [x.dtype if isinstance(x, Tensor) else x for x in given if x is not None and x not in named]
-        wanted = np.dtype(kinds[-1]) if kinds else self.dtype
-        if wanted == self.dtype or (wanted.kind == "f" and self.dtype.kind == "f"):
-            result = super().to(wanted)
-            return result.clone() if result is self and (copies or options.get("copy")) else result
-        return self._call("to", dtype=wanted)
-
-    def __invert__(self) -> Tensor:
-        return self._call("__invert__")
-
-    def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
-        return self._call("_logical", sign=sign, form=form, other=other)
+        return super().to(kinds[-1] if kinds else self.dtype, copy=bool(copies or options.get("copy")))
 
     def view(self, *shape: Any) -> Tensor:
         """Return the same elements with another shape."""
@@ -255,15 +243,6 @@ class TracedTensor(AbstractTensor):
         """Return zeros of a shape, with a tensor's values at the places that this index names along an axis."""
         key = tensor_functions._along(self, axis)
         return TracedTensor._apply(tensor_functions.IndexAdd, (x,), shape=tuple(shape), key=key)
-
-    def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
-        return self._call("_where_extreme", name=name, dim=dim, keepdim=keepdim)
-
-    def _order(self, axis: int, descending: bool) -> Tensor:
-        return self._call("_order", axis=axis, descending=descending)
-
-    def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
-        return self._call("_truth", form=form, dim=dim, keepdim=keepdim, operation=operation)
 
     def gather(self, dim: int, index: Tensor) -> Tensor:
         """Return the elements at given places along an axis."""
@@ -313,6 +292,21 @@ for _name in (*_IN_PLACE, "__setitem__"):
     _REFUSED[_name] = f"{_name} changes a traced tensor in place; use the operation that makes a new tensor"
 _CHANGED = "`+=` and its kin change a traced tensor in place; write x = x + y"
 _REFUSED |= dict.fromkeys((name for name in vars(InPlace) if name[:3] == "__i" and name != "__iadd__"), _CHANGED)
+
+
+def _answer(name: str) -> property:
+    """Return a property that notes that the traced function asks who wants gradients, which the library does too."""
+
+    def answer(self: TracedTensor) -> Any:
+        if mapped.running.trace is not None and not _is_of_a_library(sys._getframe(1).f_code.co_filename):
+            mapped.running.trace.asks = True
+        return getattr(super(TracedTensor, self), name)
+
+    return property(answer, getattr(getattr(Tensor, name), "fset", None))
+
+
+for _name in ("requires_grad", "is_constant", "is_leaf", "grad_fn"):
+    setattr(TracedTensor, _name, _answer(_name))
 
 
 def _refused(message: str) -> Callable[..., Any]:

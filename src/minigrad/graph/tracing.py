@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import backends, engine, standing_aside
+from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded
 from minigrad.backward import changes
 from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Several, Var, frozen
-from minigrad.graph.traced import LEFT, Draw, TracedTensor, refuse
+from minigrad.graph.traced import LEFT, Draw, TracedTensor, function_of, refuse
 from minigrad.tensors import Tensor, _check_shapes, mapped
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
@@ -39,6 +40,9 @@ class Trace:
         captured: The tensors of the traces around it that it uses, and the values that stand for them.
         outside: Of a trace that is inside of no other: the tensors that are older and that it uses, likewise.
         read: The older tensors whose elements the function has asked for, while it was traced.
+        mode: Whether gradients were on when it began.
+        asks: Whether the function has asked a traced tensor who wants gradients, or has switched them on or off.
+        records: Whether the function has returned a tensor with a history, which no result of a graph has.
     """
 
     def __init__(self, parent: Trace | None = None, device: str = "cpu") -> None:
@@ -53,16 +57,17 @@ class Trace:
         self._constants: dict[int, Constant] = {}
         self._older: list[Constant] = []
         self.is_running = True
+        self.mode = grad_mode.enabled
+        self.asks = self.records = False
 
     def is_outside(self, x: Any) -> bool:
         """Return whether a value is a tensor that was made before the trace began, or shows one's memory."""
         return isinstance(x, Tensor) and (x._tick < self.since or id(x) in self._shown)
 
-    def show(self, x: Tensor, base: Tensor) -> Tensor:
-        """Take note that a new tensor has the memory of another one, perhaps from outside, and return it."""
+    def note_shared(self, x: Tensor, base: Any) -> None:
+        """Take note that a new tensor has the memory of another one, which may come from outside."""
         if self.is_outside(base):
             self._shown[id(x)] = x, self._owner(base)
-        return x
 
     def _owner(self, x: Tensor) -> Tensor:
         return self._shown[id(x)][1] if id(x) in self._shown else x
@@ -73,12 +78,22 @@ class Trace:
             x = self._owner(x)
             self.read[id(x)] = x
 
+    def standing_for(self, x: Tensor) -> TracedTensor:
+        """Return a traced tensor that stands for one from outside."""
+        return TracedTensor(self, self.operand(x))
+
     def _apply(self, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Add an equation about tensors from outside alone."""
         return self.emit(function, inputs, options)
 
+    def _call(self, method: str, x: Any, **options: Any) -> Tensor:
+        """Add an equation that calls a method of a tensor from outside."""
+        return self.emit(function_of(method), (x,), options)
+
     def emit(self, function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
         """Add an equation, and return its result."""
+        if grad_mode.enabled is not self.mode:
+            (mapped.running.trace or self).asks = True
         operands = tuple(self.operand(x) for x in inputs)
         known = _tensors_in(options)
         variables = {id(x): self.operand(x) for x in known}
@@ -355,7 +370,9 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
     for x in leaves:
         if isinstance(x, Tensor | np.ndarray):
             inputs.append(Var(tuple(x.shape), x.dtype))
-        given.append(TracedTensor(run, inputs[-1]) if isinstance(x, Tensor | np.ndarray) else x)
+            x, wants = TracedTensor(run, inputs[-1]), getattr(x, "requires_grad", False)
+            x._requires_grad = wants and not grad_mode.enabled  # for a function that asks, or records all the same
+        given.append(x)
     here = mapped.running
     before = here.draw, here.maps, here.since, here.refuse, here.trace
     here.draw, here.maps, here.since, here.refuse = run.draw, [], run.since, refuse
@@ -370,6 +387,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
                 f"trace: {_name_of(fun)} returns no tensor ({_shown(returned)}); return tensors or trees of them"
             )
         outputs = tuple(run.operand(y) for y in results)
+        run.records = any(isinstance(y, Tensor) and y.requires_grad and not y.is_leaf for y in results)
     finally:
         mapped.anywhere.pop()
         here.draw, here.maps, here.since, here.refuse, here.trace = before

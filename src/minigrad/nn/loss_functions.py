@@ -186,7 +186,8 @@ def binary_cross_entropy(
     tensor([0.6931, 0.1054])
     """
     input, target = _matched("binary_cross_entropy", input, target, reduction)
-    if not input.abstract and bool(((input < 0.0) | (input > 1.0)).any()):
+    wrong = ((input < 0.0) | (input > 1.0)).any()
+    if not wrong.abstract and bool(wrong):
         raise ValueError("binary_cross_entropy: an input is outside of [0, 1]; logits go into ..._with_logits")
     never, always = input == 0.0, input == 1.0
     log = input.masked_fill(never, 1.0).log().masked_fill(never, -100.0).clamp(min=-100.0)

@@ -15,6 +15,7 @@ from minigrad.nn.hooks import Hook, call_with_hooks
 from minigrad.nn.parameter import Parameter
 from minigrad.nn.states import LoadReport, in_place_of, mismatches
 from minigrad.tensors import Tensor
+from minigrad.tensors.inplace import refuse_from_outside
 
 __all__ = ["Module"]
 
@@ -658,4 +659,5 @@ def _move(tensor: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any], has_dty
         return
     for part in (tensor, tensor.grad):
         if part is not None:
+            refuse_from_outside(part, "to")
             part._array = part.detach().to(*args, **kwargs)._array

@@ -33,7 +33,7 @@ from minigrad.tensor_data import TensorData
 from minigrad.tensor_functions import twins
 from minigrad.tensors import mapped, random
 from minigrad.tensors.grad_fn import GradFn
-from minigrad.tensors.inplace import InPlace
+from minigrad.tensors.inplace import InPlace, refuse_from_outside
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import printed
 from minigrad.tensors.shapes import ALL_AXES
@@ -378,7 +378,9 @@ class Tensor(Methods, InPlace):
         """
         # A view of its own, so that a rule which saves this array is not taken to have saved the other tensor's.
         twin, trace = Tensor(self._array[...]), mapped.running.trace
-        return twin if trace is None else cast(Tensor, trace.show(twin, self))
+        if trace is not None:
+            trace.note_shared(twin, self)
+        return twin
 
     @property
     def data(self) -> Tensor:
@@ -394,7 +396,13 @@ class Tensor(Methods, InPlace):
     def data(self, value: Tensor) -> None:
         if value.shape != self.shape:
             raise ValueError(f"data: needs a tensor of shape {self.shape}")
-        self._array = arrays.cast_to(value._array, self._array.dtype)
+        refuse_from_outside(self, "data")
+        if value.dtype != self.dtype:
+            self._array = arrays.cast_to(mapped.memory(value), self._array.dtype)
+            return
+        self._array = value._array
+        if mapped.running.trace is not None:
+            mapped.running.trace.note_shared(self, value)
 
     # --- operators ------------------------------------------------------------------------------------------
 
@@ -451,6 +459,8 @@ class Tensor(Methods, InPlace):
         return _operate(functions.NE, self, other)
 
     def __invert__(self) -> Tensor:
+        if anywhere and (other := mapped.answering((self,))) is not None:
+            return cast(Tensor, other._call("__invert__", self))
         if self._array.dtype.kind == "f":
             raise TypeError("~: only tensors of booleans or integers can be inverted")
         return self.from_host(~mapped.elements(self))
@@ -475,6 +485,8 @@ class Tensor(Methods, InPlace):
     __rlshift__, __rrshift__ = __lshift__, __rshift__
 
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
+        if anywhere and (answering := mapped.answering((self, other))) is not None:
+            return cast(Tensor, answering._call("_logical", self, sign=sign, form=form, other=other))
         value = mapped.elements(other) if isinstance(other, Tensor) else other
         if not isinstance(value, int | float | np.generic | _ndarray):
             return cast(Tensor, NotImplemented)
@@ -567,7 +579,7 @@ class Tensor(Methods, InPlace):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self._fn is not None:
             raise GraphError("deepcopy: only leaves can be copied with their gradients' state; use detach().clone()")
-        twin = type(self)(arrays.contiguous(self._array), self.requires_grad)
+        twin = type(self)(arrays.contiguous(mapped.memory(self)), self.requires_grad)
         twin._grad = None if self._grad is None else self._grad.clone()
         memo[id(self)] = twin
         return twin

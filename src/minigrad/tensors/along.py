@@ -177,8 +177,10 @@ class Along(Shapes):
         return ValuesAndIndices(self.gather(axis, indices), indices)
 
     def _order(self, axis: int, descending: bool) -> Tensor:
-        """Return where the elements in order are along an axis, as int64. Batched and traced tensors have their own."""
+        """Return where the elements in order are along an axis, as int64."""
         x = cast(Any, self)
+        if mapped.anywhere and (other := mapped.answering((x,))) is not None:
+            return cast("Tensor", other._call("_order", x, axis=axis, descending=descending))
         array = mapped.elements(x)
         if not array.ndim:
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
@@ -192,6 +194,6 @@ class Along(Shapes):
 def _off_zero(x: Any, function: Any) -> Any:
     """Return a function that is 0 at 0, with the gradient 0 there in place of an infinite one."""
     zero = x == 0.0
-    if not x.abstract and not zero.any():
+    if not zero.abstract and not zero.any():
         return function(x)
     return function(x.masked_fill(zero, 1.0)).masked_fill(zero, 0.0)

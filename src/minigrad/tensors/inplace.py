@@ -271,7 +271,7 @@ class InPlace:
         if recorded and _view(tensor) is not None:
             twin = tensor.clone()
             return _write_through(tensor, operation, cast(Any, twin)._put(operation, key, value))
-        target, values = tensor._array, value._array
+        target, values = tensor._array, mapped.memory(value)
         try:
             target[key] = arrays.to_device(values, tensor.device)
         except IndexError as error:

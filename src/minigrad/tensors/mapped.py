@@ -3,6 +3,11 @@
 A batched tensor stands for one element of a batch, a traced tensor for a value that a graph will compute. Their
 classes are in `minigrad.transforms` and `minigrad.graph`, which stand above this folder; both say so by the attribute
 `abstract`.
+
+While a trace runs, a tensor that is older than the trace counts as a traced one, for its elements may be others at the
+next run. An operation on it is an equation of the graph: `Tensor._apply`, and the few methods that compute without a
+function, ask `answering` first. What needs the elements at once gets them from `elements` or `memory`, which tell the
+trace that its graph holds for these values alone. Nothing else may look into the array of a tensor that it was given.
 """
 
 from __future__ import annotations
@@ -15,7 +20,19 @@ from typing import Any, NamedTuple
 from minigrad.backends import arrays
 from minigrad.errors import BatchingError
 
-__all__ = ["Running", "among", "answering", "anywhere", "draw", "elements", "only", "running", "within"]
+__all__ = [
+    "Running",
+    "among",
+    "answering",
+    "anywhere",
+    "current",
+    "draw",
+    "elements",
+    "memory",
+    "only",
+    "running",
+    "within",
+]
 
 anywhere: list[int] = []
 """Not empty while a vmap or a trace runs in any thread: until then no operation looks for abstract tensors."""
@@ -94,18 +111,30 @@ def answering(values: Sequence[Any]) -> Any:
     """Return what applies a function to some values, if they are not computed now: None if they are.
 
     An abstract tensor does, or the running trace where a tensor among the values is older than the trace. The graph
-    computes with such a tensor at each run, so that a run sees what the tensor has become.
+    computes with such a tensor at each run, so that a run sees what the tensor has become. The answer has `_apply` for
+    a function and `_call` for a method.
     """
     found = among(values)
     trace = running.trace
     return trace if found is None and trace is not None and any(map(trace.is_outside, values)) else found
 
 
-def elements(x: Any) -> Any:
-    """Return the elements of a tensor on the host. A running trace notes that its graph depends on their values."""
+def current(x: Any) -> Any:
+    """Return the traced tensor that stands for a tensor which is older than the running trace; else the tensor."""
+    trace = running.trace
+    return trace.standing_for(x) if trace is not None and trace.is_outside(x) else x
+
+
+def memory(x: Any) -> Any:
+    """Return the array of a tensor. A running trace notes that its graph depends on the elements' values."""
     if running.trace is not None:
         running.trace.note_read(x)
-    return arrays.to_host(x._array)
+    return x._array
+
+
+def elements(x: Any) -> Any:
+    """Return the elements of a tensor on the host; for a running trace see `memory`."""
+    return arrays.to_host(memory(x))
 
 
 def draw(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int], wrap: Callable[[Any], Any]) -> Any:

@@ -423,7 +423,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         _refuse_integers(self, "std")
         variance = self.var(dim, unbiased, keepdim, correction=correction)
         constant = variance == 0.0  # there, the gradient is 0 and not that of the square root, as in PyTorch
-        if not variance.abstract and not constant.any():
+        if not constant.abstract and not constant.any():
             return variance.sqrt()
         return variance.masked_fill(constant, 1.0).sqrt().masked_fill(constant, 0.0)
 
@@ -548,6 +548,8 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
         x = cast(Any, self)
+        if mapped.anywhere and (other := mapped.answering((x,))) is not None:
+            return cast("Tensor", other._call("_where_extreme", x, name=name, dim=dim, keepdim=keepdim))
         axis = None if dim is None else axis_of(x, dim, name)
         _refuse_empty(x, tuple(range(x.ndim)) if axis is None else (axis,), name)
         array = mapped.elements(x)
@@ -577,6 +579,9 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
         x = cast(Any, self)
+        if mapped.anywhere and (other := mapped.answering((x,))) is not None:
+            options = {"form": form, "dim": dim, "keepdim": keepdim, "operation": operation}
+            return cast("Tensor", other._call("_truth", x, **options))
         array = mapped.elements(x)
         result = form(array, axis=axes_of(x, dim, operation), keepdims=keepdim)
         return cast("Tensor", x.from_host(np.asarray(result)))
@@ -639,7 +644,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             keepdim: Whether they stay, with size 1.
         """
         x = cast(Any, self)
-        return x._of_array(guarded.call(arrays.reduce, kernel, x._array, tuple(sorted(dim)), keepdim))
+        return x._of_array(guarded.call(arrays.reduce, kernel, mapped.memory(x), tuple(sorted(dim)), keepdim))
 
     # --- products -------------------------------------------------------------------------------------------
 
@@ -718,7 +723,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([1.0]).allclose(minigrad.tensor([1.000001]))
         True
         """
-        a, b = (np.asarray(arrays.to_host(getattr(x, "_array", x))) for x in (self, other))
+        a, b = (np.asarray(mapped.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
         return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
     def equal(self, other: Any) -> bool:
@@ -727,7 +732,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([1.0, 2.0]).equal(minigrad.tensor([1.0, 3.0]))
         False
         """
-        a, b = (np.asarray(arrays.to_host(getattr(x, "_array", x))) for x in (self, other))
+        a, b = (np.asarray(mapped.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
         return bool(np.array_equal(a, b))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import layout, tensor_functions
 from minigrad.backends import arrays
 from minigrad.errors import IndexingError
+from minigrad.tensors import mapped
 from minigrad.tensors.composed import scaled
 from minigrad.tensors.shapes import Shapes, axis_of
 
@@ -239,7 +240,7 @@ class Placing(Shapes):
         batched = next((each for each in (x, index, values) if hasattr(each, "_level")), None)
         if batched is not None:
             return cast("Tensor", cast(Any, batched).put_along(x, axis, index, values))
-        return tensor_functions.IndexPut.apply(x, values, key=tensor_functions._along(index, axis))
+        return tensor_functions.IndexPut.apply(x, values, key=tensor_functions._along(mapped.current(index), axis))
 
     def scatter_(
         self, dim: int, index: Tensor, src: Tensor | float | None = None, *, value: float | None = None
@@ -293,7 +294,7 @@ def _check_places(name: str, x: Any, axis: int, index: Any) -> None:
     """Refuse places that are not there: NumPy would count negative ones from the end, and PyTorch does not."""
     if index.dtype.kind not in "iu":
         raise TypeError(f"{name}: an index has integers, not {index.dtype}; convert it with .long()")
-    if index.abstract:
+    if mapped.current(index).abstract:
         return  # nobody can look at it yet
     n, places = (x.shape[axis] if x.ndim else 1), arrays.to_host(index._array)
     wrong = places[(places < 0) | (places >= n)]

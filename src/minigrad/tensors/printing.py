@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import backends
-from minigrad.backends import arrays
+from minigrad.tensors import mapped
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -29,7 +29,7 @@ def printed(tensor: Tensor) -> str:
     'tensor([1.5, 2.0], requires_grad=True)'
     """
     name = "tensor" if type(tensor).__name__ == "Tensor" else type(tensor).__name__
-    array = arrays.to_host(tensor._array)
+    array = mapped.elements(tensor)
     marks: list[str] = []
     if not array.size:
         marks.append(f"size={tensor.shape}")

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from minigrad import layout, tensor_functions
-from minigrad.backends import arrays
+from minigrad.backends import arrays, guarded
+from minigrad.tensors import mapped
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -48,7 +49,7 @@ class Types:
         >>> x
         tensor([1., 2.])
         """
-        if _array(self).dtype.kind != "f":
+        if not mapped.anywhere and _array(self).dtype.kind != "f":  # nothing to record: a third of the time
             return cast("Tensor", cast(Any, self)._of_array(arrays.contiguous(_array(self))))
         return tensor_functions.Clone.apply(self)
 
@@ -359,10 +360,9 @@ def _cast(x: Any, dtype: DTypeLike) -> Any:
     wanted = dtype_of(dtype)
     if x.dtype == wanted:
         return x
-    if wanted.kind == "f" and x.dtype.kind == "f":
-        return tensor_functions.Cast.apply(x, dtype=wanted)
-    with np.errstate(all="ignore"):
-        return x._of_array(arrays.cast_to(x._array, wanted))
+    if not mapped.anywhere and not (wanted.kind == x.dtype.kind == "f"):  # nothing to record: half of the time
+        return x._of_array(guarded.call(arrays.cast_to, x._array, wanted))
+    return tensor_functions.Cast.apply(x, dtype=wanted)
 
 
 def _array(x: Any) -> Any:

@@ -132,6 +132,11 @@ class BatchedTensor(AbstractTensor):
     def __invert__(self) -> Tensor:
         return self._with(~self._value)
 
+    @staticmethod
+    def _call(method: str, x: Any, *, other: Any, **options: Any) -> Any:
+        """Answer an operator of another tensor and a batched one, which commutes."""
+        return getattr(other, method)(other=x, **options)
+
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
         level = max(x._level for x in (self, other) if isinstance(x, BatchedTensor))
         mine = [_has(x, level) for x in (self, other)]

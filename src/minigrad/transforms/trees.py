@@ -1,7 +1,7 @@
 """Trees: containers inside containers, whose leaves are tensors, Scalars, numbers or anything else.
 
-Containers are dicts (in the order of their sorted keys), lists, tuples, named tuples, dataclasses, None, which has no
-leaves, and what `register_pytree_node` adds. Names and order of leaves are JAX's.
+Containers are dicts (whose leaves come in the order of the sorted keys), lists, tuples, named tuples, dataclasses,
+None, which has no leaves, and what `register_pytree_node` adds. Names and order of leaves are JAX's.
 
 Source: https://docs.jax.dev/en/latest/pytrees.html
 """
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 __all__ = [
     "PyTreeDef",
     "leaves_by_path",
+    "orders_of",
     "register_pytree_node",
     "spread",
     "tree_flatten",
@@ -98,17 +99,32 @@ def _places(children: Sequence[Any]) -> list[str]:
     return [f"[{place}]" for place in range(len(children))]
 
 
-def _of_mapping(keys: Callable[[Any], list[Any]], rest: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+class _Keys(tuple[Any, ...]):
+    """The sorted keys of a dict. In its `order` they stand as they do in the dict, which makes no other structure."""
+
+    order: tuple[Any, ...]
+
+    def with_values(self, values: Sequence[Any]) -> dict[Any, Any]:
+        """Return a dict of the original order, given the values in the order of the sorted keys."""
+        found = dict(zip(self, values, strict=True))
+        return found if self.order == self else {key: found[key] for key in self.order}
+
+
+def _of_mapping(
+    keys: Callable[[Any], tuple[Any, ...]], rest: Callable[[Any, Any], Any]
+) -> Callable[[Any], tuple[Sequence[Any], Any, Sequence[str]]]:
     def take_apart(mapping: Any) -> tuple[Sequence[Any], Any, Sequence[str]]:
         order = keys(mapping)
-        return [mapping[key] for key in order], rest(mapping, tuple(order)), [f"[{key!r}]" for key in order]
+        return [mapping[key] for key in order], rest(mapping, order), [f"[{key!r}]" for key in order]
 
     return take_apart
 
 
-def _sorted_keys(mapping: Any) -> list[Any]:
+def _sorted_keys(mapping: Any) -> _Keys:
     try:
-        return sorted(mapping)
+        keys = _Keys(sorted(mapping))
+        keys.order = tuple(mapping)
+        return keys
     except TypeError:
         kinds = ", ".join(sorted({type(key).__name__ for key in mapping}))
         raise TypeError(
@@ -121,15 +137,13 @@ _KINDS: dict[type, _Kind] = {
     type(None): _Kind(lambda _: ((), None, ()), lambda _, __: None),
     list: _Kind(lambda x: (x, None, _places(x)), lambda _, children: list(children)),
     tuple: _Kind(lambda x: (x, None, _places(x)), lambda _, children: tuple(children)),
-    dict: _Kind(
-        _of_mapping(_sorted_keys, lambda _, keys: keys), lambda keys, children: dict(zip(keys, children, strict=True))
-    ),
+    dict: _Kind(_of_mapping(_sorted_keys, lambda _, keys: keys), lambda keys, children: keys.with_values(children)),
     OrderedDict: _Kind(
-        _of_mapping(list, lambda _, keys: keys), lambda keys, children: OrderedDict(zip(keys, children, strict=True))
+        _of_mapping(tuple, lambda _, keys: keys), lambda keys, children: OrderedDict(zip(keys, children, strict=True))
     ),
     defaultdict: _Kind(
         _of_mapping(_sorted_keys, lambda x, keys: (x.default_factory, keys)),
-        lambda rest, children: defaultdict(rest[0], zip(rest[1], children, strict=True)),
+        lambda rest, children: defaultdict(rest[0], rest[1].with_values(children)),
     ),
 }
 
@@ -399,6 +413,18 @@ def _spread(prefix: Any, tree: Any, path: str, name: str, of: str, found: list[A
         )
     for each, child, label in zip(parts, below, structure.names, strict=True):
         _spread(each, child, path + label, name, of, found)
+
+
+def orders_of(structure: PyTreeDef) -> tuple[tuple[Any, ...], ...]:
+    """Return the keys of each dict in a tree, in its own order. Two trees of one structure may differ in that.
+
+    >>> from minigrad.transforms.trees import orders_of, tree_structure
+    >>> orders_of(tree_structure([{"b": 1.0, "a": 2.0}, {}]))
+    (('b', 'a'), ())
+    """
+    keys = structure.rest[1] if structure.kind is defaultdict else structure.rest
+    own = (keys.order,) if isinstance(keys, _Keys) else ()
+    return own + tuple([order for child in structure.children for order in orders_of(child)])
 
 
 def unlike(first: PyTreeDef, second: PyTreeDef, path: str = "") -> str:

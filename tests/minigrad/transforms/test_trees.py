@@ -57,9 +57,18 @@ def test_leaves_come_in_order_and_go_back(tree, leaves):
     again = tree_unflatten(structure, found)
     assert again == tree
     assert type(again) is type(tree)
+    assert repr(again) == repr(tree), "a dict keeps the order in which its keys were put in"
     assert tree_structure(again) == structure
     assert structure.num_leaves == len(leaves)
     assert tree_map(lambda x: x, tree) == tree
+
+
+def test_the_order_of_keys_makes_no_other_structure():
+    """Two dicts of the same keys fit together; the first one gives the order."""
+    first, second = {"b": 1.0, "a": 2.0}, {"a": 10.0, "b": 20.0}
+    assert tree_structure(first) == tree_structure(second)
+    assert hash(tree_structure(first)) == hash(tree_structure(second))
+    assert list(tree_map(lambda x, y: x + y, first, second).items()) == [("b", 21.0), ("a", 12.0)]
 
 
 def test_structures_tell_containers_apart():
