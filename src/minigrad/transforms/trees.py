@@ -53,7 +53,7 @@ class PyTreeDef:
         names: How a path names each child, as in ``['weight']`` or ``[0]``.
 
     >>> minigrad.transforms.tree_structure({"b": 1.0, "a": [2.0, None]})
-    PyTreeDef({'a': [*, None], 'b': *})
+    PyTreeDef({'b': *, 'a': [*, None]})
     """
 
     kind: type | None = None
@@ -254,7 +254,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     >>> leaves
     [2.0, 3.0, 1.0]
     >>> structure
-    PyTreeDef({'a': (*, *), 'b': *})
+    PyTreeDef({'b': *, 'a': (*, *)})
     """
     leaves: list[Any] = []
     return leaves, _flatten(tree, is_leaf, leaves)
@@ -327,7 +327,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
 
     >>> weights, slopes = {"w": 1.0, "b": 0.5}, {"w": 0.1, "b": 0.2}
     >>> minigrad.transforms.tree_map(lambda x, d: x - 0.5 * d, weights, slopes)
-    {'b': 0.4, 'w': 0.95}
+    {'w': 0.95, 'b': 0.4}
     """
     leaves, structure = tree_flatten(tree, is_leaf)
     columns = [leaves]
