@@ -63,6 +63,8 @@ _READERS = (getattr, hasattr, vars, eval)
 """Functions that read any name, wherever they are given one."""
 _OF_TENSORS = frozenset({"grad", "requires_grad", "is_grad_enabled"})
 """Names that a library's code has too, though no graph depends there on what they say of a captured tensor."""
+_OF_HISTORY = {"enable_grad", "grad_fn", "is_constant", "is_leaf", "set_grad_enabled"}
+_OF_MEMORY = {"is_contiguous", "stride", "strides"}
 _THROUGH: Sequence[tuple[Any, str, str]] = (
     (set | frozenset | _VIEWS, "list(", ")"),
     (types.MappingProxyType, "dict(", ")"),
@@ -327,8 +329,10 @@ class Walk:
             f"{name}.__class__ is {kind} and (a := {name}._array).__class__ is {memory} "
             f"and a.shape == {tuple(x.shape)} and a.dtype == {dtype}"
         )
-        if "requires_grad" in self._every:
-            self._unless(f"{name}._requires_grad is {x._requires_grad}")
+        if "requires_grad" in self._every or self.names.users & _OF_HISTORY:
+            self._unless(f"{name}._requires_grad is {x._requires_grad} and ({name}._fn is None) is {x._fn is None}")
+        if self.names.users & _OF_MEMORY:
+            self._unless(f"a.strides == {x._array.strides}")
         if "grad" in self._every:
             self._later(name, "._grad", f"{path}.grad", x._grad)
         self.tensors.append((name, x))

@@ -621,3 +621,12 @@ def test_objects_that_refuse_to_be_looked_at():
     refusing_module = types.ModuleType("refusing")
     refusing_module.__getattr__ = lambda name: {}[name]
     check(lambda x: x * 2.0 if refusing_module else x)
+
+
+def test_what_tensors_say_of_themselves():
+    """Whether one is a leaf, and how its elements lie in memory."""
+    box = Box(w=mg.ones(2, 3), leaf=mg.ones(3))
+    check(lambda x: x * (2.0 if box.w.is_contiguous() else 3.0), lambda: setattr(box, "w", mg.ones(3, 2).T))
+    result = mg.ones(3, requires_grad=True) * 1.0
+    with mg.no_grad():
+        check(lambda x: x * (2.0 if box.leaf.is_leaf else 3.0), lambda: setattr(box, "leaf", result))
