@@ -39,7 +39,7 @@ def test_a_larger_score_later(student):
     )
 
 
-@online(group="values", because="attention.online_softmax: 'The state after the block, of the same shapes and types'")
+@online(group="types", because="attention.online_softmax: 'The state after the block, of the same shapes and types'")
 def test_types_of_the_state(student):
     """float32 stays float32, and the given state is not changed."""
 

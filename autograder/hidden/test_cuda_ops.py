@@ -632,7 +632,7 @@ def test_sum_written_by_one_thread(student):
 
 
 @sum_practice(
-    group="values",
+    group="memory",
     because="cuda_ops._sum_practice: 'Shared memory is ``cuda.shared.array(BLOCK_DIM, numba.float64)``'",
 )
 def test_sum_keeps_every_digit(student):
@@ -1093,7 +1093,7 @@ def test_mm_practice_two_arrays(student):
 
 
 @mm_practice(
-    group="values",
+    group="memory",
     because="cuda_ops._mm_practice: 'Shared memory is ``cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)``'",
 )
 def test_mm_practice_keeps_every_digit(student):
