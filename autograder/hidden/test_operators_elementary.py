@@ -8,7 +8,9 @@ from autograder import expect
 
 
 @pytest.mark.exercise(
-    "operators.elementary", group="inverse", because="operators.id: 'Return x unchanged.' operators.inv: 'Return 1 / x.'"
+    "operators.elementary",
+    group="inverse",
+    because="operators.id: 'Return x unchanged.' operators.inv: 'Return 1 / x.'",
 )
 def test_id_and_inv(student):
     """Id gives its argument back, and inv gives 1 / x."""

@@ -240,7 +240,9 @@ def test_neg_list_makes_a_new_list(student):
 
 
 @pytest.mark.exercise(
-    "operators.folds", group="additions", because="operators.addLists: 'Return the sums of two lists, element by element.'"
+    "operators.folds",
+    group="additions",
+    because="operators.addLists: 'Return the sums of two lists, element by element.'",
 )
 def test_add_lists_adds_elements(student):
     """AddLists adds the elements; it does not put one list behind the other."""

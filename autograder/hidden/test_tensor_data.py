@@ -65,9 +65,7 @@ def test_strides_are_a_tuple(student):
         strides = mg.tensor_data.strides_from_shape(tuple(shape))
         return [type(strides).__name__, *(int(stride) for stride in strides)]
 
-    expect(
-        student(observe, [2, 3]), ["tuple", 3, 1], hint="wrap the list in tuple(...)", misconception="list-returned"
-    )
+    expect(student(observe, [2, 3]), ["tuple", 3, 1], hint="wrap the list in tuple(...)", misconception="list-returned")
 
 
 @strides_from_shape(group="special", because="tensor_data.strides_from_shape: '() for ()'")

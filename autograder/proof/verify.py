@@ -1,10 +1,10 @@
 """Prove that the hidden tests grade well.
 
 For every exercise: the reference and differently written right answers earn every point; the stub, nothing,
-a constant and a returned argument earn none; every known-wrong answer runs, passes at least one test, and is
-rejected by a test that names its misconception, at a fair price (`weights`); and every hidden test is needed, because some wrong answer is
-caught, by its misconception, by that test alone. A report on a wrong answer, or on two of them in one, names no
-mistake but theirs.
+a constant and a returned argument earn none; every known-wrong answer runs, passes at least one test, is rejected by a
+test that names its misconception, and costs what is fair (`weights`); and every hidden test is needed, because some
+wrong answer is caught, by its misconception, by that test alone. A report on a wrong answer, or on two of them in one,
+names no mistake but theirs.
 
 The reasons that known-wrong answers get are kept in `wrong/seen.json` (`autograder verify --record`). A report names
 a misconception only where a test sees the same, since many mistakes fail one test; else it says what was seen
