@@ -151,7 +151,7 @@ def test_positions_for_any_rank(student):
 def test_position_without_axes(student):
     """A single number stands at position 0, and one index is enough for a line."""
     expect(
-        [student(position_of, [], []), student(position_of, [2], [3])],
+        [student(position_in_kernels, [], []), student(position_in_kernels, [2], [3])],
         [0, 6],
         hint="begin with 0 and let the loop do the rest, the first axis included",
         misconception="one-axis-assumed",
@@ -271,7 +271,7 @@ def test_large_numbers_stay_exact(student):
 def test_no_axes_no_index(student):
     """A single number has an index without any numbers."""
     expect(
-        student(index_of, 0, [], []),
+        student(index_in_kernels, 0, [], []),
         [],
         hint="let the loop take care of every axis, the last one included: here there is none",
         misconception="one-axis-assumed",
@@ -722,7 +722,7 @@ def test_big_index_is_not_changed(student):
 def test_a_single_number_takes_part(student):
     """An array without axes takes part with its only element: its index has no numbers; that of a line has one."""
     expect(
-        [student(small_index, [2, 1], [3, 2], [], []), student(small_index, [2, 1], [3, 2], [2], [7])],
+        [student(small_index_in_kernels, [2, 1], [3, 2], shape, out) for shape, out in (([], []), ([2], [7]))],
         [[], [1]],
         hint="there is no axis to write an index for",
         misconception="one-axis-assumed",
