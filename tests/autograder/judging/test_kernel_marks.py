@@ -136,7 +136,7 @@ def causes(graded):
         ("cuda_ops.tensor_reduce", "syncthreads-in-branch", {"waiting"}),
         ("cuda_ops.tensor_reduce", "starts-at-zero", {"values"}),
         ("tensor_ops.tensor_reduce", "start-value-ignored", {"values"}),
-        ("tensor_ops.tensor_reduce", "start-taken-for-zero", {"values", "empty"}),
+        ("tensor_ops.tensor_reduce", "start-taken-for-zero", {"values"}),
         ("fast_ops.tensor_reduce", "start-value-ignored", {"values"}),
         ("fast_ops.tensor_zip", "arguments-swapped", {"values"}),
     ],
