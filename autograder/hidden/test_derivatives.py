@@ -375,7 +375,7 @@ def test_every_slope_at_the_same_point(student):
 
 @pytest.mark.exercise(
     "derivatives.gradient",
-    group="slopes",
+    group="accuracy",
     because="derivatives.gradient: 'Approximate all partial derivatives of f, by central differences.'",
 )
 def test_gradient_looks_to_both_sides(student):
