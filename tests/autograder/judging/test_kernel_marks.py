@@ -197,6 +197,20 @@ def test_no_barrier_is_missing_where_nothing_is_shared(grade):
     assert named == {""}
 
 
+@pytest.mark.full("a kernel is compiled, or run in the simulator of a GPU, for each", share=24)
+@pytest.mark.parametrize("variant", ["minitorch_manner", "tile_size", "axes_from_the_end"])
+def test_a_missing_second_barrier_costs_waiting_alone(grade, variant):
+    """Whatever the size of a block is: sums that come of it cost nothing else, and no test says that zeros are missing."""
+    lines = (WRONG.parent / "variants" / TILES / f"{variant}.py").read_text().splitlines()
+    last = max(number for number, line in enumerate(lines) if "syncthreads" in line)
+    graded = grade(TILES, "\n".join(lines[:last] + lines[last + 1 :]))
+    assert {name for name, earned in groups(graded).items() if not earned} == {"waiting"}
+    assert causes(graded) == {"tile-overwritten-too-early"}
+    values = [verdict for verdict in graded.failures if verdict.group == "values"]
+    assert {verdict.counted_in for verdict in values} == {"waiting"} and not any(each.hint for each in values)
+    assert all("overwritten while other threads still read" in verdict.reason for verdict in values)
+
+
 def test_no_barrier_is_missing_where_both_are_there(grade):
     """A product with both barriers in place, and wrong values, keeps the points for waiting."""
     text = BASES[TILES].replace("total = 0.0", "total = 1.0")
