@@ -200,7 +200,7 @@ def test_no_barrier_is_missing_where_nothing_is_shared(grade):
 @pytest.mark.full("a kernel is compiled, or run in the simulator of a GPU, for each", share=24)
 @pytest.mark.parametrize("variant", ["minitorch_manner", "tile_size", "axes_from_the_end"])
 def test_a_missing_second_barrier_costs_waiting_alone(grade, variant):
-    """Whatever the size of a block is: sums that come of it cost nothing else, and no test says that zeros are missing."""
+    """Sums that come of it cost nothing else, whatever the size of a block is, and no hint speaks of zeros."""
     lines = (WRONG.parent / "variants" / TILES / f"{variant}.py").read_text().splitlines()
     last = max(number for number, line in enumerate(lines) if "syncthreads" in line)
     graded = grade(TILES, "\n".join(lines[:last] + lines[last + 1 :]))

@@ -139,7 +139,7 @@ def test_a_kind_of_no_mistake_is_refused(problems, tmp_path):
     (tmp_path / "wrong").mkdir()
     (tmp_path / "wrong" / "kinds.toml").write_text(KINDS.replace("keeps", "loses"))
     (problem,) = problems().problems
-    assert problem == "wrong/kinds.toml: lists loses-the-sign of operators.arithmetic, of which there is no wrong answer"
+    assert problem == f"wrong/kinds.toml: lists loses-the-sign of {EXERCISE}, of which there is no wrong answer"
 
 
 def test_good_tests_have_no_problem(problems):
