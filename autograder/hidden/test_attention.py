@@ -55,7 +55,9 @@ def test_types_of_the_state(student):
         [["float32"] * 3, True, [2.0]],
         hint="make new arrays, of the types of the old ones",
         misconception="state-changed",
-        when={(("float64",) * 3, True, (2.0,)): ("double-precision", "a number of NumPy with 64 bits widens the result")},
+        when={
+            (("float64",) * 3, True, (2.0,)): ("double-precision", "a number of NumPy with 64 bits widens the result")
+        },
     )
 
 
