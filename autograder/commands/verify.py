@@ -143,7 +143,8 @@ def _print_list(console: Console, checked: list[Checked]) -> None:
         mark = (number(len(each.problems), "problem"), "red") if each.problems else ("no problem", "green")
         head = Text.assemble((each.exercise, "bold"), f": {number(len(each.tests), 'hidden test')}, ", mark)
         items = (
-            f"{answer.misconception}: {', '.join(answer.rejected_by) or 'nothing'}; costs {answer.cost or '?'}"
+            f"{answer.misconception}: {', '.join(answer.rejected_by) or 'nothing'}"
+            + (f"; costs {answer.cost}" if answer.cost else "")
             for answer in each.wrong
         )
         print_list(console, head, items)
