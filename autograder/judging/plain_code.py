@@ -8,9 +8,9 @@ same kind: neither to frames, code, classes and modules' variables, nor to memor
 
 Not listed, on purpose: classes (an object that lies about its operators), try in a function (it swallows what the
 detector raises), with, but for NumPy's `errstate`, patterns that look into objects, global, generators; getattr, type,
-exec, eval; whatever begins with two underscores; assignment to an attribute. `functools.wraps` may only be called, with
-one function: by other arguments it would copy any attribute. Annotations are not looked at: they are not evaluated,
-which the session that runs plain code sees to.
+exec, eval; whatever begins with two underscores; assignment to an attribute. `functools.wraps` may only decorate, by one
+function: with other arguments it would copy any attribute. Annotations are not looked at: they are not evaluated, which
+the session that runs plain code sees to.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ _ANYWHERE = (
     ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 _OUTSIDE_FUNCTIONS = (*_ANYWHERE, ast.Try, ast.ExceptHandler)
+
+_WRAPS = ("wraps", None, "functools")
+"""What may be imported although it may only be called: its name, no other name for it, its module."""
 
 _ERRORS = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
 BUILTINS = frozenset(_ERRORS) | frozenset(
@@ -112,17 +115,20 @@ def _faults(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
         if what:
             yield node, what
         inside = inside or isinstance(node, _Function)
-        to_do += [(child, inside) for child in _called(node) or _evaluated(node)]
+        to_do += [(child, inside) for child in _evaluated(node)]
 
 
 def _called(node: ast.AST) -> list[ast.AST]:
     """The parts of a call of `functools.wraps` or `errstate` that are to be plain; nothing of any other node.
 
-    The names of these two may stand nowhere else: neither is listed.
+    The two may be called in a decorator or after `with` alone, where nothing else can call what they return: that
+    would take the arguments that are refused here. Neither is listed, and neither gets another name.
     """
     match node:
         case ast.Call(ast.Attribute(ast.Name() as module, "wraps"), [ast.Name() as function], []):
             return [module, function]
+        case ast.Call(ast.Name("wraps"), [ast.Name() as function], []):
+            return [function]
         case ast.Call(ast.Attribute(ast.Name() as module, "errstate"), [], options) if all(
             each.arg and isinstance(each.value, ast.Constant) for each in options
         ):
@@ -134,7 +140,9 @@ def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
     """The children of a node but for annotations."""
     for field, value in ast.iter_fields(node):
         if field not in ("annotation", "returns", "type_comment"):
-            yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST))
+            children = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST)]
+            called = field in ("decorator_list", "context_expr")
+            yield from (part for each in children for part in (called and _called(each)) or [each])
 
 
 def _wrong_with(node: ast.AST) -> str:
@@ -143,12 +151,14 @@ def _wrong_with(node: ast.AST) -> str:
         if not isinstance(node.ctx, ast.Load):
             return f"an assignment to .{node.attr}"
         return "" if node.attr in _ATTRIBUTES else f".{node.attr}"
+    if isinstance(node, ast.Name) and node.id == "wraps" and isinstance(node.ctx, ast.Load):
+        return "wraps"
     if isinstance(node, ast.With) and any(each.optional_vars or not _called(each.context_expr) for each in node.items):
         return "with"
     if isinstance(node, ast.Import):
         return next((f"import {each.name}" for each in node.names if each.name not in _MODULES), "")
     if isinstance(node, ast.ImportFrom):
-        names = [each.name for each in node.names]
+        names = [each.name for each in node.names if (each.name, each.asname, node.module) != _WRAPS]
         if node.level == 0 and node.module in _MODULES and set(names) <= _ATTRIBUTES | {"division"}:
             return ""
         return f"from {'.' * node.level}{node.module or ''} import {', '.join(names[:3])}"

@@ -64,6 +64,8 @@ def test_only_what_is_needed_is_run():
         "def kernel(out):\n    with np.errstate(divide='ignore'):\n        out[0] = 1 if callable(kernel) else 2",
         "import functools as f\ndef loud(fn):\n    @f.wraps(fn)\n    def told(*all): return fn(*all)\n    return told\n"
         "@loud\ndef kernel(out): out[0] = 1",
+        "from functools import partial, wraps\ndef loud(fn):\n    @wraps(fn)\n    def told(*all): return fn(*all)\n"
+        "    return told\n@loud\ndef kernel(out): out[0] = 1",
         "%timeit 3\ndef kernel(out):\n    %timeit 4\n    out[0] = math.exp(1.0)\nimport math",
         "import sys; size = 4\ndef kernel(out): out[0] = 1",
         "def kernel(out):\n    out[0] = type(out)\ndef kernel(out):\n    out[0] = 1.0",
@@ -118,7 +120,13 @@ def test_honest_manners(text):
         ("import functools\nkernel = functools.wraps", "`.wraps`"),
         ("import functools\nkernel = functools.wraps(np, ('__code__',))", "`.wraps`"),
         ("import functools\nkernel = functools.wraps(np, updated=('__globals__',))", "`.wraps`"),
-        ("from functools import wraps\nkernel = wraps(np)", "from functools import wraps"),
+        ("from functools import wraps\nkernel = wraps", "`wraps`"),
+        ("from functools import wraps\nkernel = wraps(np)", "`wraps`"),
+        ("import functools\nkernel = functools.wraps(np)", "`.wraps`"),
+        ("def kernel(out): np.errstate(divide='ignore')", "`.errstate`"),
+        ("from functools import wraps as w\nkernel = w(np)", "from functools import wraps"),
+        ("from functools import wraps\nkernel = wraps(np, ('__code__',))", "`wraps`"),
+        ("from functools import wraps\ndef kernel(out): map(wraps, out)", "`wraps`"),
         ("def kernel(out): np.errstate", "`.errstate`"),
         ("async def kernel(out): pass", "`functiondef`"),
         ("f = lambda: type\nkernel = f", "`type`"),
