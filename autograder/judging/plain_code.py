@@ -8,9 +8,9 @@ same kind: neither to frames, code, classes and modules' variables, nor to memor
 
 Not listed, on purpose: classes (an object that lies about its operators), try in a function (it swallows what the
 detector raises), with, but for NumPy's `errstate`, patterns that look into objects, global, generators; getattr, type,
-exec, eval; whatever begins with two underscores; assignment to an attribute. `functools.wraps` may only decorate, by one
-function: with other arguments it would copy any attribute. Annotations are not looked at: they are not evaluated, which
-the session that runs plain code sees to.
+exec, eval; whatever begins with two underscores; assignment to an attribute. `functools.wraps` may only decorate, and
+by one function: with other arguments it would copy any attribute. Annotations are not looked at: they are not
+evaluated, which the session that runs plain code sees to.
 """
 
 from __future__ import annotations
