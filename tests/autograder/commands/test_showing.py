@@ -72,7 +72,8 @@ def test_verify_lists_what_a_narrow_table_would_cut(capsys):
     console = Console(width=60, color_system=None)
     _print_list(console, [checked])
     assert capsys.readouterr().out == (
-        f"operators.folds: 2 hidden tests, no problem\n  starts-at-one: {NAME},\n    test_empty; costs 25%: empty (corner)\n"
+        f"operators.folds: 2 hidden tests, no problem\n  starts-at-one: {NAME},\n"
+        "    test_empty; costs 25%: empty (corner)\n"
     )
     wide = printed(verify_table([checked]), 140)
     assert any("with-a-loop" in line for line in wide) and any("25%: empty" in line for line in wide)
