@@ -284,7 +284,7 @@ def test_max_hands_on_what_comes_from_above(student):
     )
 
 
-@pytest.mark.exercise(MAX, group="backward", because="tensor_functions.Max: 'the first of equal ones'")
+@pytest.mark.exercise(MAX, group="ties", because="tensor_functions.Max: 'the first of equal ones'")
 def test_max_of_equal_elements(student):
     """Of equal largest elements the first one gets the gradient, whole."""
     expect(

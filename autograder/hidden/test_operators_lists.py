@@ -192,7 +192,7 @@ def test_arguments_stay_as_they_are(student):
 
 @pytest.mark.exercise(
     "operators.higher_order",
-    group="reuse",
+    group="iterables",
     because="lesson 00, 'Functions that make functions': anything that a for loop can walk through may come in",
 )
 def test_any_iterable_will_do(student):
@@ -223,7 +223,7 @@ def test_any_iterable_will_do(student):
 
 
 @pytest.mark.exercise(
-    "operators.folds", group="values", because="operators.negList: 'Return the list of -x for every x.'"
+    "operators.folds", group="negatives", because="operators.negList: 'Return the list of -x for every x.'"
 )
 def test_neg_list_makes_a_new_list(student):
     """NegList returns a new list, and the old one stays as it is."""
@@ -240,7 +240,9 @@ def test_neg_list_makes_a_new_list(student):
 
 
 @pytest.mark.exercise(
-    "operators.folds", group="values", because="operators.addLists: 'Return the sums of two lists, element by element.'"
+    "operators.folds",
+    group="additions",
+    because="operators.addLists: 'Return the sums of two lists, element by element.'",
 )
 def test_add_lists_adds_elements(student):
     """AddLists adds the elements; it does not put one list behind the other."""
@@ -256,7 +258,7 @@ def test_add_lists_adds_elements(student):
     )
 
 
-@pytest.mark.exercise("operators.folds", group="values", because="operators.sum: 'Return the sum of a list'")
+@pytest.mark.exercise("operators.folds", group="sums", because="operators.sum: 'Return the sum of a list'")
 def test_sum_leaves_the_list_alone(student):
     """Sum counts every element, and the list is still there afterwards."""
 
@@ -271,7 +273,7 @@ def test_sum_leaves_the_list_alone(student):
     )
 
 
-@pytest.mark.exercise("operators.folds", group="values", because="operators.prod: 'Return the product of a list'")
+@pytest.mark.exercise("operators.folds", group="products", because="operators.prod: 'Return the product of a list'")
 def test_prod_multiplies(student):
     """Prod multiplies all the elements."""
 

@@ -177,7 +177,7 @@ class Judge:
 
     def points(self, exercise: Exercise, text: str) -> float:
         """The points that the text of one solution cell earns; what the build asks for."""
-        return self.grade_text(exercise, text, points_only=True).earned
+        return self.grade_text(exercise, text).earned
 
     def master(self, lesson: str) -> nbformat.NotebookNode:
         """The present master of a lesson."""
@@ -200,7 +200,8 @@ class Judge:
             cells: The submission's cells.
             given_up: Cells, by index, of which only the definitions are run, because they ran out of time or memory
                 when another exercise of this submission was graded; what this exercise finds of that kind is added.
-            points_only: Whether verdicts that change no points may be missing.
+            points_only: Whether verdicts of a group that has lost its points may be missing. Then each mistake costs
+                every group in which it shows: the points of a wrong answer are at least these.
         """
         given_up = {} if given_up is None else given_up
         kept = self._kept(exercise, cells, given_up)
@@ -215,7 +216,10 @@ class Judge:
                 write_record(kept, record, content_hash(follows))
         graded, ended = record
         given_up.update(ended)
-        return _without_return(confirmed(scored_again(exercise, graded), self.fingerprint.seen.get(exercise.id, {})))
+        graded = scored_again(exercise, graded)
+        if not points_only:  # else the failures that a mistake explains may be missing
+            graded = scored_again(exercise, confirmed(graded, *self.fingerprint.mistakes(exercise.id)))
+        return _without_return(graded)
 
     def _kept(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes) -> Path | None:
         """The place of a result in the cache, by everything that it follows from; None where no cache is asked."""

@@ -7,8 +7,10 @@ name. From arrays, modules and functions the listed attributes lead to nothing b
 same kind: neither to frames, code, classes and modules' variables, nor to memory.
 
 Not listed, on purpose: classes (an object that lies about its operators), try in a function (it swallows what the
-detector raises), global, with, generators; getattr, type, exec, eval; whatever begins with two underscores; assignment
-to an attribute. Annotations are not looked at: they are not evaluated, which the session that runs plain code sees to.
+detector raises), with, but for NumPy's `errstate`, patterns that look into objects, global, generators; getattr, type,
+exec, eval; whatever begins with two underscores; assignment to an attribute. `functools.wraps` may only decorate, and
+by one function: with other arguments it would copy any attribute. Annotations are not looked at: they are not
+evaluated, which the session that runs plain code sees to.
 """
 
 from __future__ import annotations
@@ -32,14 +34,19 @@ _ANYWHERE = (
     ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.List, ast.Tuple, ast.Dict, ast.Set,
     ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension,
     ast.JoinedStr, ast.FormattedValue,
+    ast.Match, ast.match_case, ast.MatchValue, ast.MatchSingleton, ast.MatchSequence, ast.MatchStar, ast.MatchMapping,
+    ast.MatchAs, ast.MatchOr, ast.With, ast.withitem,
     ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 _OUTSIDE_FUNCTIONS = (*_ANYWHERE, ast.Try, ast.ExceptHandler)
 
+_WRAPS = ("wraps", None, "functools")
+"""What may be imported although it may only be called: its name, no other name for it, its module."""
+
 _ERRORS = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
 BUILTINS = frozenset(_ERRORS) | frozenset(
     (
-        "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int",
+        "abs", "all", "any", "bool", "callable", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int",
         "isinstance", "iter", "len", "list", "map", "max", "min", "next", "pow", "print", "range", "repr", "reversed",
         "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip", "Ellipsis",
     )
@@ -111,11 +118,31 @@ def _faults(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
         to_do += [(child, inside) for child in _evaluated(node)]
 
 
+def _called(node: ast.AST) -> list[ast.AST]:
+    """The parts of a call of `functools.wraps` or `errstate` that are to be plain; nothing of any other node.
+
+    The two may be called in a decorator or after `with` alone, where nothing else can call what they return: that
+    would take the arguments that are refused here. Neither is listed, and neither gets another name.
+    """
+    match node:
+        case ast.Call(ast.Attribute(ast.Name() as module, "wraps"), [ast.Name() as function], []):
+            return [module, function]
+        case ast.Call(ast.Name("wraps"), [ast.Name() as function], []):
+            return [function]
+        case ast.Call(ast.Attribute(ast.Name() as module, "errstate"), [], options) if all(
+            each.arg and isinstance(each.value, ast.Constant) for each in options
+        ):
+            return [module]
+    return []
+
+
 def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
     """The children of a node but for annotations."""
     for field, value in ast.iter_fields(node):
         if field not in ("annotation", "returns", "type_comment"):
-            yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST))
+            children = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST)]
+            called = field in ("decorator_list", "context_expr")
+            yield from (part for each in children for part in (called and _called(each)) or [each])
 
 
 def _wrong_with(node: ast.AST) -> str:
@@ -124,10 +151,14 @@ def _wrong_with(node: ast.AST) -> str:
         if not isinstance(node.ctx, ast.Load):
             return f"an assignment to .{node.attr}"
         return "" if node.attr in _ATTRIBUTES else f".{node.attr}"
+    if isinstance(node, ast.Name) and node.id == "wraps" and isinstance(node.ctx, ast.Load):
+        return "wraps"
+    if isinstance(node, ast.With) and any(each.optional_vars or not _called(each.context_expr) for each in node.items):
+        return "with"
     if isinstance(node, ast.Import):
         return next((f"import {each.name}" for each in node.names if each.name not in _MODULES), "")
     if isinstance(node, ast.ImportFrom):
-        names = [each.name for each in node.names]
+        names = [each.name for each in node.names if (each.name, each.asname, node.module) != _WRAPS]
         if node.level == 0 and node.module in _MODULES and set(names) <= _ATTRIBUTES | {"division"}:
             return ""
         return f"from {'.' * node.level}{node.module or ''} import {', '.join(names[:3])}"
@@ -136,7 +167,7 @@ def _wrong_with(node: ast.AST) -> str:
 
 def _bound_by(node: ast.AST) -> Iterator[str]:
     """Names that stand in a node itself."""
-    for field in ("id", "name", "arg", "asname"):
+    for field in ("id", "name", "arg", "asname", "rest"):
         name = getattr(node, field, None)
         if isinstance(name, str):
             yield name

@@ -1,10 +1,10 @@
 """Prove that the hidden tests grade well.
 
 For every exercise: the reference and differently written right answers earn every point; the stub, nothing,
-a constant and a returned argument earn none; every known-wrong answer runs, passes at least one test, and is
-rejected by a test that names its misconception; and every hidden test is needed, because some wrong answer is
-caught, by its misconception, by that test alone. A report on a wrong answer, or on two of them in one, names no
-mistake but theirs.
+a constant and a returned argument earn none; every known-wrong answer runs, passes at least one test, is rejected by a
+test that names its misconception, and costs what is fair (`weights`); and every hidden test is needed, because some
+wrong answer is caught, by its misconception, by that test alone. A report on a wrong answer, or on two of them in one,
+names no mistake but theirs.
 
 The reasons that known-wrong answers get are kept in `wrong/seen.json` (`autograder verify --record`). A report names
 a misconception only where a test sees the same, since many mistakes fail one test; else it says what was seen
@@ -35,8 +35,9 @@ from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.judge import Judge
 from autograder.judging.plugin import HiddenTestError
 from autograder.proof.fingerprints import fingerprint_of
+from autograder.proof.weights import Cost, changed_objects, costs_of, unfair
 from autograder.results import Graded, Verdict
-from autograder.results.causes import confirmed, essence
+from autograder.results.causes import KINDS, confirmed, essence, read_kinds
 from autograder.sandbox import SandboxError, SandboxUnavailable
 
 __all__ = [
@@ -54,9 +55,6 @@ ANSWERS = Path(__file__).parents[1]
 
 CONSTANTS = ("0.0", "1.0", "True", "[]")
 
-CORNERS = ("corners", "empty", "higher", "special")
-"""Groups of what only a corner case shows: a size of 0, nan, a second derivative. Each costs a quarter at most."""
-
 
 @dataclass(frozen=True)
 class WrongAnswer:
@@ -68,12 +66,14 @@ class WrongAnswer:
         saw: Each test that it fails, with the essence of what the test saw.
         shown: The finding that a report would show of it: of the first test that rejected it by that name, and with a
             picture if there is one.
+        cost: What it costs, of one that is rejected by its name.
     """
 
     misconception: str
     rejected_by: tuple[str, ...]
     saw: tuple[tuple[str, str], ...] = ()
     shown: Verdict | None = None
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True)
@@ -185,17 +185,11 @@ class Verifier:
             again = "correct the tests, or its gives_away, uses, limits or setup in course.toml; nothing else was tried"
             return Checked(exercise.id, problems=(f"{problems[0]}; {again}",))
         tests = tuple(dict.fromkeys(_function(verdict.test) for verdict in reference.verdicts))
-        problems += [
-            f"the group {name} is about corner cases and costs {points:g} of {exercise.points:g} points; "
-            "a quarter at most"
-            for name, points in exercise.groups.items()
-            if name in CORNERS and points > exercise.points / 4
-        ]
         for name, text in (("the stub", source.stub_cell), *trivial_answers(source.reference_cell)):
             earned = self.judge.points(exercise, text)
             if earned:
                 problems.append(f"{name} earns {earned:g} points; a hidden test must tell it from an answer")
-        wrong = [self._wrong(exercise, file, problems) for file in self._files("wrong", exercise)]
+        wrong = self._all_wrong(exercise, source.reference_cell, problems)
         variants = self._variants(exercise, problems)
         problems += self._falsely_named(exercise, source.reference_cell, wrong)
         course = self.judge.course
@@ -217,9 +211,23 @@ class Verifier:
     def _files(self, kind: str, exercise: Exercise) -> list[Path]:
         return sorted((self.answers / kind / exercise.id).glob("*.py"))
 
-    def _wrong(self, exercise: Exercise, file: Path, problems: list[str]) -> WrongAnswer:
+    def _all_wrong(self, exercise: Exercise, reference: str, problems: list[str]) -> list[WrongAnswer]:
+        """The known-wrong answers, and what each of them costs."""
+        files = self._files("wrong", exercise)
+        texts = {file.stem: file.read_text(encoding="utf-8") for file in files}
+        graded = {name: self._grade(exercise, text) for name, text in texts.items()}
+        wrong = [self._wrong(exercise, file, graded[file.stem], problems) for file in files]
+        rejected = {answer.misconception: dict(answer.saw) for answer in wrong if answer.rejected_by}
+        kinds = read_kinds(self.answers / KINDS).get(exercise.id, {})
+        stray = sorted(kinds.keys() - texts.keys())
+        problems += [f"{KINDS}: lists {name} of {exercise.id}, of which there is no wrong answer" for name in stray]
+        costs = costs_of(exercise, {name: graded[name] for name in rejected}, rejected, kinds)
+        bare, without = "\n".join(_bare(reference)), {name: "\n".join(_bare(texts[name])) for name in rejected}
+        problems += unfair(exercise, costs, {name: changed_objects(bare, text) for name, text in without.items()})
+        return [replace(answer, cost=costs.get(answer.misconception)) for answer in wrong]
+
+    def _wrong(self, exercise: Exercise, file: Path, graded: Graded, problems: list[str]) -> WrongAnswer:
         text, slug = file.read_text(encoding="utf-8"), file.stem
-        graded = self._grade(exercise, text)
         where = f"wrong/{exercise.id}/{file.name}"
         if not _docstring(text):
             problems.append(f"{where}: has no docstring that says what the mistake is")

@@ -72,6 +72,8 @@ class Verdict:
         failure: The sandbox's word for what kept the code from answering (``"timeout"``, ``"error"``, ...).
         confirmed: Whether the misconception is known to look like what was seen.
         example: The smallest input with which it failed.
+        counted_in: The group that this failure costs, where a mistake that is known explains it and costs another
+            group than the test's own; else empty.
     """
 
     test: str
@@ -85,6 +87,7 @@ class Verdict:
     failure: str = ""
     confirmed: bool = False
     example: Example | None = None
+    counted_in: str = ""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Verdict:

@@ -101,7 +101,9 @@ def _words(slug: str) -> str:
 def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The labelled lines that follow the example of a failed test."""
     sentences, place = _source(verdict.because)
+    counted = verdict.counted_in and f"in the group {verdict.counted_in}: it follows from the mistake there"
     named = (
+        ("counted once", counted),
         ("hint", verdict.hint),
         ("typical cause", _words(verdict.misconception)),
         *(("because", in_plain_text(sentence, is_markdown=False)) for sentence in sentences),

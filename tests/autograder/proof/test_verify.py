@@ -120,10 +120,26 @@ def test_a_limit_that_nothing_can_meet_is_refused(problems, limits):
         problems(limits=limits)
 
 
-def test_a_corner_costs_a_quarter_at_most(problems):
-    """Points for a group of corner cases are few."""
+KINDS = '[style]\n"operators.arithmetic" = ["keeps-the-sign"]\n'
+
+
+def test_a_small_mistake_costs_a_quarter_at_most(problems, tmp_path):
+    """The measure is what the wrong answer loses, whatever its group is called."""
+    (tmp_path / "wrong").mkdir()
+    (tmp_path / "wrong" / "kinds.toml").write_text(KINDS)
     (problem,) = problems(groups={"values": 2.0, "special": 1.0}).problems
-    assert problem == "the group special is about corner cases and costs 1 of 3 points; a quarter at most"
+    assert problem == (
+        "wrong/operators.arithmetic/keeps-the-sign.py: a mistake of the kind style costs 33% of the points; "
+        "a quarter at most"
+    )
+
+
+def test_a_kind_of_no_mistake_is_refused(problems, tmp_path):
+    """What is listed without a wrong answer measures nothing."""
+    (tmp_path / "wrong").mkdir()
+    (tmp_path / "wrong" / "kinds.toml").write_text(KINDS.replace("keeps", "loses"))
+    (problem,) = problems().problems
+    assert problem == f"wrong/kinds.toml: lists loses-the-sign of {EXERCISE}, of which there is no wrong answer"
 
 
 def test_good_tests_have_no_problem(problems):
@@ -136,6 +152,11 @@ def test_good_tests_have_no_problem(problems):
         "keeps-the-sign": ("test_neg",),
     }
     assert (checked.tests, checked.variants) == (("test_sum", "test_product", "test_neg"), ("a", "b"))
+    assert {answer.misconception: str(answer.cost) for answer in checked.wrong} == {
+        "subtracts": "83%: values",
+        "divides": "83%: values",
+        "keeps-the-sign": "17%: special",
+    }
     assert verify_table([checked]).row_count == 3
 
 
