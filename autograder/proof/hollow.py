@@ -2,7 +2,7 @@
 
 Each written function returns a constant, an argument, or an argument with a value of a dictionary added; or it raises
 an exception; or its body is one line of the reference. The last line of a body is left out, because the whole answer
-may stand there. Functions that are made inside a written function, such as kernels, are emptied in the same ways.
+may stand there. A function that a written function makes, such as a kernel, is emptied in the same ways.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ def hollow_answers(reference: str, imports: Mapping[str, str] | None = None) -> 
     """
     known = set[str]()
     outer = _written(ast.parse(reference), reference)
-    inner = _inner(outer)
+    made = _made(outer)
     answers = [(name, _hollow(reference, body)) for name, body in _bodies(outer, _raising(reference, imports or {}))]
     raising = {f"raise {EXCEPTIONS[-1]}": f"raise {EXCEPTIONS[-1]}('no')"}
-    for name, body in _bodies(inner, raising) if inner else ():
-        answers.append((f"{name}, in the function that it makes", _hollow(reference, body, is_inner=True)))
+    for name, body in _bodies(made, raising) if made else ():
+        answers.append((f"{name}, in the function that it makes", _hollow(reference, body, of_made=True)))
     for name, text in answers:
         if text not in known:
             known.add(text)
@@ -173,10 +173,18 @@ def _written(tree: ast.Module, text: str) -> list[ast.FunctionDef]:
     return [f for f in outer if any(BEGIN in line for line in lines[f.lineno - 1 : f.end_lineno])]
 
 
-def _inner(functions: Sequence[ast.FunctionDef]) -> list[ast.FunctionDef]:
-    """The outermost functions inside others."""
-    nodes = (node for function in functions for each in function.body for node in ast.walk(each))
-    return [each for each in nodes if isinstance(each, ast.FunctionDef)]
+def _made(functions: Sequence[ast.FunctionDef]) -> list[ast.FunctionDef]:
+    """The functions inside others that these return, bare or decorated; not those that only help them."""
+    found = []
+    for function in functions:
+        nodes = [node for each in function.body for node in ast.walk(each)]
+        returned = [
+            part for node in nodes if isinstance(node, ast.Return) and node.value for part in ast.walk(node.value)
+        ]
+        called = {id(each.func) for each in returned if isinstance(each, ast.Call)}
+        names = {each.id for each in returned if isinstance(each, ast.Name) and id(each) not in called}
+        found += [each for each in nodes if isinstance(each, ast.FunctionDef) and each.name in names]
+    return found
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:
@@ -186,12 +194,12 @@ def _parameters(function: ast.FunctionDef) -> list[str]:
     return [*names, *rest]
 
 
-def _hollow(text: str, body: Body, *, is_inner: bool = False) -> str:
+def _hollow(text: str, body: Body, *, of_made: bool = False) -> str:
     """A solution cell whose written functions, or those that they make, have another body."""
     tree = ast.parse(text)
     for function in _written(tree, text):
-        inner = _inner([function]) if is_inner else []
-        for each in inner or [function]:
+        made = _made([function]) if of_made else []
+        for each in made or [function]:
             # Where other functions make functions, one that makes none returns nothing: else it would be right.
-            each.body = list(body(each) if inner or not is_inner else _returning("None")(each))
+            each.body = list(body(each) if made or not of_made else _returning("None")(each))
     return f"{text.split(chr(10))[0]}\n{ast.unparse(tree)}"

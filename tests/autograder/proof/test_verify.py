@@ -306,14 +306,16 @@ def make(fn, other):
         ShapeError: If there is none.
     '''
     ### BEGIN SOLUTION
+    def same(x):
+        return x
     if other is None:
-        return fn
+        return same(fn)
     def kernel(out, size):
         first = out[0]
         for i in range(size):
             out[i] = fn(first)
         return out
-    return kernel
+    return same(kernel)
     ### END SOLUTION
 def beside(x):
     ### BEGIN SOLUTION
@@ -330,7 +332,8 @@ def test_answers_without_work_of_a_function_that_makes_one():
     assert _run(empty, "beside")(2) is None, "else it would be right"
     assert _run(answers["line 1 alone, in the function that it makes"], "make")(abs, 1)([4.0], 1) == 4.0
     assert "line 4 alone, in the function that it makes" not in answers, "the last line may be the whole answer"
-    assert _run(answers["line 2 alone"], "make")("fn", None) == "fn" and "line 3 alone" not in answers
+    assert _run(answers["line 2 alone"], "make") and "line 3 alone" not in answers
+    assert empty.count("return same(") == 2 and "def same(x):\n        return x" in empty, "it only helps"
     assert "from errors import ShapeError\n    raise ShapeError('no')" in answers["raise ShapeError"]
     assert len(set(answers.values())) == len(answers)
 
