@@ -1013,10 +1013,14 @@ def test_matmul_of_transposed_matrices(student):
     MATMUL, group="empty", because="fast_ops._tensor_matrix_multiply: 'inner may be 0, and the sum is then 0'"
 )
 def test_matmul_over_nothing(student):
-    """Where the inner size is 0, every element of out is 0."""
+    """Where the inner size is 0, every element of out is 0; where it is 1, out is a product of two numbers."""
+    one = [1, 1, 1]
     expect(
-        student(run_matmul, [1, 2, 2], [4, 2, 1], [], [1, 2, 0], [1, 1, 1], [], [1, 0, 2], [1, 2, 1]),
-        [0.0] * 4,
+        [
+            student(run_matmul, [1, 2, 2], [4, 2, 1], [], [1, 2, 0], [1, 1, 1], [], [1, 0, 2], [1, 2, 1]),
+            student(run_matmul, one, one, [3.0], one, one, [5.0], one, one),
+        ],
+        [[0.0] * 4, [15.0]],
         hint="the sum of no products is 0, and out must hold it",
         misconception="starts-from-the-first-product",
     )

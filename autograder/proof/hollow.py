@@ -1,8 +1,9 @@
 """Answers that do no work: what somebody could hand in who has solved nothing.
 
-Each written function returns a constant, an argument, or an argument with a value of a dictionary added; or it raises
-an exception; or its body is one line of the reference. The last line of a body is left out, because the whole answer
-may stand there. A function that a written function makes, such as a kernel, is emptied in the same ways.
+Each written function returns a constant, an argument, or an argument with a value of a dictionary added; or it fills
+an argument with 0; or it raises an exception; or its body is one line of the reference. The last line of a body is
+left out, because the whole answer may stand there. A function that a written function makes, such as a kernel, is
+emptied in the same ways.
 """
 
 from __future__ import annotations
@@ -87,6 +88,7 @@ def _bodies(functions: Sequence[ast.FunctionDef], raising: Mapping[str, str]) ->
     for index in range(max((len(_parameters(each)) for each in functions), default=0)):
         yield f"argument {index + 1}", _argument(index)
     yield "argument 1 with a value of a dictionary added", _sum
+    yield "argument 1 filled with 0", _filled
     for name, statement in raising.items():
         yield name, _stating(statement)
     for index in range(max((len(_lines(each)) for each in functions), default=0)):
@@ -132,6 +134,10 @@ def _sum(function: ast.FunctionDef) -> Sequence[ast.stmt]:
     if function.name == "__init__":
         return _returning("None")(function)
     return ast.parse(_ADDED.format(first=first, others=", ".join(others))).body
+
+
+def _filled(function: ast.FunctionDef) -> Sequence[ast.stmt]:
+    return ast.parse(f"{_parameters(function)[0]}[:] = 0" if _parameters(function) else "pass").body
 
 
 def _stating(text: str) -> Body:

@@ -22,6 +22,7 @@ from autograder.judging.judge import Judge
 from autograder.proof.attack import (
     ATTACKS,
     BORROWING,
+    IDLE,
     INSIDERS,
     NEIGHBOURS,
     NOTEBOOKS,
@@ -48,7 +49,7 @@ EVERY_TIME = frozenset({
     "invalid-utf-8", "many-notebooks", "loopback-connection", "fork-bomb", "thread-bomb", "infinite-answer",
     "many-axes", "forged-result", "patches-wire", "answers-true", "answers-one", "inherits-arithmetic", "map-by-zip",
     "forged-block-size", "forged-witness-by-numpy", "shares-by-dict", "shares-by-repr", "shares-small-block",
-    "searches-memory", "drops-shared-pages",
+    "searches-memory", "drops-shared-pages", "idle-refuses-all",
 })  # fmt: skip
 """Attacks of each kind; the others take turns."""
 
@@ -78,7 +79,7 @@ def test_there_are_enough() -> None:
 
 def test_attacks_of_each_kind_are_made_every_time() -> None:
     """Each family has an attack that never waits for its turn."""
-    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING)
+    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING, IDLE)
     assert sum(map(len, families)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
     assert [family[0].name for family in families if not EVERY_TIME & {attack.name for attack in family}] == []
 
