@@ -86,6 +86,7 @@ CORNERS = {
 """What each idle answer gets right: a group, a question about a corner, and its right answer."""
 
 
+@pytest.mark.full("an edition is made for each answer", share=12)
 @pytest.mark.parametrize("attack", IDLE, ids=[attack.name for attack in IDLE])
 def test_idleness_pays_where_corners_alone_are_asked(attack: Attack, tmp_path: Path) -> None:
     """Each of these answers earns the group if its tests ask about the corner only, and so does the right answer."""
