@@ -97,7 +97,7 @@ def _bodies(functions: Sequence[ast.FunctionDef], raising: Mapping[str, str]) ->
 
 def _imports(module: ast.Module | None, package: str) -> dict[str, str]:
     """The exceptions that a module imports, each with the statement that does."""
-    found = {}
+    found: dict[str, str] = {}
     for node in module.body if module else ():
         if isinstance(node, ast.ImportFrom):
             origin = f"{package}.{node.module}" if node.level else node.module
