@@ -55,9 +55,9 @@ def verify(
 ) -> None:
     """Prove that the hidden tests grade well, and print the table.
 
-    References and variants earn every point; stubs, constants and returned arguments none; each known-wrong answer
-    is rejected by the test that names its misconception, and costs one group, a quarter at most if it is about
-    something small; no test could be deleted unnoticed; and what these tests
+    References and variants earn every point; answers without work, such as a constant, an exception or one line of
+    the reference, none; each known-wrong answer is rejected by the test that names its misconception, and costs one
+    group, a quarter at most if it is about something small; no test could be deleted unnoticed; and what these tests
     saw is what is recorded, so that a report names a cause only where it fits.
 
     With --mutants, one small mistake after the other is made in what students write: each must cost a point, or be
@@ -150,18 +150,24 @@ def _print_list(console: Console, checked: list[Checked]) -> None:
         print_list(console, head, items)
 
 
+def _most(checked: Checked) -> float:
+    """The most points that an answer without work earns."""
+    return max((earned for _, earned in checked.hollow), default=0.0)
+
+
 def verify_table(checked: list[Checked]) -> Table:
     """The table of `verify`."""
     table = Table(title="Hidden tests")
-    for heading in ("exercise", "tests", "wrong answer", "rejected by", "costs", "variants", "problems"):
+    for heading in ("exercise", "tests", "no work", "wrong answer", "rejected by", "costs", "variants", "problems"):
         table.add_column(heading)
     for each in checked:
         mark = f"[red]{len(each.problems)}[/red]" if each.problems else "[green]none[/green]"
-        first = (Cell(each.exercise), str(len(each.tests)))
+        empty = Cell(f"{_most(each):g} by {len(each.hollow)}", "red" if _most(each) else "")
+        first = (Cell(each.exercise), str(len(each.tests)), empty)
         last = (Cell(", ".join(each.variants)), mark)
         for row, answer in enumerate(each.wrong):
             rejected = Cell(", ".join(answer.rejected_by) or "nothing", "" if answer.rejected_by else "red")
-            head, tail = (first, last) if row == 0 else (("", ""), ("", ""))
+            head, tail = (first, last) if row == 0 else (("", "", ""), ("", ""))
             cost = Cell(str(answer.cost or ""))
             end = row == len(each.wrong) - 1
             table.add_row(*head, Cell(answer.misconception), rejected, cost, *tail, end_section=end)

@@ -96,12 +96,16 @@ class _Graft:
     own: dict[int, int] = field(default_factory=dict)  # student's cell -> the master's that it was
     prose: int = MAX_PROSE
     names: dict[int, set[str]] = field(default_factory=dict)  # student's cell -> what it defines
+    checks: dict[int, str] = field(default_factory=dict)  # master's graded cell -> the exercise that it checks
 
     def run(self) -> Grafted:
         for note in self.student.notes:
             self._note(note)
         self.slots = slots_of(self.master)
         self.places = places_of(self.master)
+        checked = {f"{slot.grade_id}-check": slot.exercise for slot in self.slots}
+        grade_ids = ((index, grade_id_of(cell)) for index, cell in enumerate(self.master.cells))
+        self.checks = {index: checked[each] for index, each in grade_ids if each in checked}
         self.cells = list(taken_apart(self.student.cells, self.slots))
         if len(self.cells) > len(self.student.cells):
             self._note("several exercises stood in one cell; they were taken apart")
@@ -188,7 +192,7 @@ class _Graft:
                 place = same
             if place is not None and self._is_given(cell, place):
                 self.role[index] = place
-                if cell.code and place not in self._checks() and not alike(cell.text, self.master.cells[place].source):
+                if cell.code and place not in self.checks and not alike(cell.text, self.master.cells[place].source):
                     edited.add(index)
             elif place is not None:
                 self.own[index] = place
@@ -201,7 +205,7 @@ class _Graft:
         original = self.master.cells[place]
         if cell.text.strip() == original.source.strip() or not cell.code:
             return True
-        exercise = self._checks().get(place)
+        exercise = self.checks.get(place)
         if exercise is not None:
             self._note("the locked cell with the check was edited; the edit was ignored", exercise)
             return True
@@ -210,15 +214,9 @@ class _Graft:
             return False
         return not helper_names(cell.text) - helper_names(original.source)
 
-    def _checks(self) -> dict[int, str]:
-        """The exercise that each graded cell of the master checks."""
-        exercise_of = {f"{slot.grade_id}-check": slot.exercise for slot in self.slots}
-        grade_ids = ((i, grade_id_of(cell)) for i, cell in enumerate(self.master.cells))
-        return {i: exercise_of[grade_id] for i, grade_id in grade_ids if grade_id in exercise_of}
-
     def _note_checks(self) -> None:
         """Say which graded cells were deleted or copied."""
-        for place, exercise in self._checks().items():
+        for place, exercise in self.checks.items():
             count = list(self.role.values()).count(place)
             if count == 0:
                 self._note("the locked cell with the check was missing; it was put back for grading", exercise)

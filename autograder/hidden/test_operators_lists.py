@@ -91,19 +91,18 @@ def test_reduce_folds_from_the_left(student):
     "operators.higher_order", group="empty", because="operators.reduce: 'start: The result for an empty list.'"
 )
 def test_reduce_of_nothing_is_start(student):
-    """Reduce of an empty list is start."""
+    """Reduce of an empty list is start; that of other lists is not."""
 
     def observe(mg):
-        fold = mg.operators.reduce(lambda x, y: x + y, 7.0)
-        fold([1.0])  # another error than that of an empty list ends here
+        total = mg.operators.reduce(lambda x, y: x + y, 0.0)([3.0, 5.0])  # other errors end here
         try:
-            return fold([])
+            return [total, mg.operators.reduce(lambda x, y: x + y, 7.0)([])]
         except (IndexError, StopIteration, TypeError, ValueError) as error:
-            return type(error).__name__
+            return [total, type(error).__name__]
 
     expect(
         student(observe),
-        7.0,
+        [8.0, 7.0],
         hint="do not take the first element before you know that there is one",
         misconception="reduce-needs-an-element",
     )

@@ -572,15 +572,15 @@ def test_shape_is_a_tuple(student):
     because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and neither of them is 1.'",
 )
 def test_sizes_that_differ_are_refused(student):
-    """Sizes 2 and 3 do not go together, wherever they stand."""
-    cases = (([2], [3]), ([2, 3], [3, 3]), ([4, 2, 3], [2, 1, 3]), ([2, 4], [2]))
+    """Sizes 2 and 3 do not go together, wherever they stand; 6 and 6 do, and 4 and 1."""
+    cases = (([2], [3]), ([2, 3], [3, 3]), ([4, 2, 3], [2, 1, 3]), ([2, 4], [2]), ([4, 6], [1, 6]))
     seen = [student(broadcast_shape, a, b) for a, b in cases]
     expect(
         ["refused" if "rror" in each else each for each in seen],
-        ["refused"] * 4,
-        hint="raise IndexingError where sizes differ and neither of them is 1",
-        example="(2) and (3); (2, 3) and (3, 3); (4, 2, 3) and (2, 1, 3); (2, 4) and (2)",
-        picture=lambda: drawn_shapes(cases, seen, ["IndexingError"] * 4),
+        [*["refused"] * 4, [4, 6]],
+        hint="raise IndexingError where sizes differ and neither of them is 1, and only there",
+        example="(2) and (3); (2, 3) and (3, 3); (4, 2, 3) and (2, 1, 3); (2, 4) and (2); (4, 6) and (1, 6)",
+        picture=lambda: drawn_shapes(cases, seen, [*["IndexingError"] * 4, [4, 6]]),
         misconception="never-refused",
     )
 

@@ -18,6 +18,7 @@ import nbformat
 from autograder.building.build import build
 from autograder.course.loading import load_course
 from autograder.gradebook.nbgrader_hooks import fill
+from autograder.gradebook.page_exporter import page_of
 from autograder.grafting.collecting import regraft, take_in
 from autograder.judging.judge import SESSIONS, Judge
 from autograder.library import MINIGRAD
@@ -170,8 +171,10 @@ class Arena:
         notebook = grafted.notebook
         fill(notebook, submission, self.course)
         outputs = [data for cell in notebook.cells for data in _outputs_of(cell)]
-        prose = [cell.source for cell in notebook.cells if cell.cell_type != "code"]
-        pages = [page(submission), *(text for kind, text in outputs if kind != "text/plain"), *prose]
+        given = {cell.source for cell in self.released[attack.lesson].cells}
+        prose = [cell for cell in notebook.cells if cell.cell_type != "code" and cell.source not in given]
+        pages = [page(submission), *(text for kind, text in outputs if kind != "text/plain")]
+        pages += [page_of(prose)] if prose else []
         texts = [as_text(submission), as_json(submission), "\n".join(said), *(text for _, text in outputs)]
         return submission.earned, _happened(submission), texts, pages
 

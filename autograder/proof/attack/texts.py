@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import nbformat
-from traitlets.config import Config
 
 from autograder.common.python_text import definitions_only, names_in, python_of, same_code
-from autograder.gradebook.harmless import FILTERS, harmless
-from autograder.gradebook.page_exporter import PageExporter
+from autograder.gradebook.harmless import harmless
+from autograder.gradebook.page_exporter import page_of
 from autograder.grafting.graft import graft
 from autograder.grafting.written import MAX_ANSWER
 from autograder.judging.watched import watched_cells
@@ -137,15 +136,6 @@ def _master() -> nbformat.NotebookNode:
     return notebook
 
 
-def _page(cell: nbformat.NotebookNode) -> str:
-    config = Config()
-    config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
-    config.HTMLExporter.filters = dict(FILTERS)
-    config.HTMLExporter.template_name = "basic"
-    exporter = PageExporter(config=config)
-    return str(exporter.from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0])
-
-
 def _read(data: bytes) -> object:
     try:
         return read_notebook(data)
@@ -186,8 +176,8 @@ STEPS = (
     Step("an answer is compared with others", MAX_CELL, lambda text: likeness.pairs({"ada": text, "bob": text + "\n"})),
     Step("an error is told", MAX_CELL, clean),
     Step("HTML is cleaned", MAX_ANSWER, harmless),
-    Step("a written answer becomes a page", MAX_ANSWER, lambda text: _page(nbformat.v4.new_markdown_cell(text))),
-    Step("code becomes a page", MAX_CELL, lambda text: _page(nbformat.v4.new_code_cell(text))),
+    Step("a written answer becomes a page", MAX_ANSWER, lambda text: page_of([nbformat.v4.new_markdown_cell(text)])),
+    Step("code becomes a page", MAX_CELL, lambda text: page_of([nbformat.v4.new_code_cell(text)])),
 )
 """Every step of the grader that goes over a student's text outside of the sandbox."""
 

@@ -22,6 +22,7 @@ from autograder.judging.judge import Judge
 from autograder.proof.attack import (
     ATTACKS,
     BORROWING,
+    IDLE,
     INSIDERS,
     NEIGHBOURS,
     NOTEBOOKS,
@@ -31,6 +32,7 @@ from autograder.proof.attack import (
     TRUTH,
     WITNESSES,
 )
+from autograder.proof.attack.elsewhere import applied
 from autograder.proof.attack.guessing import JUNK, passed_by, won_by_guessing
 from autograder.proof.attack.model import RIGHT, WRONG, Attack, cells
 from autograder.proof.attack.naive import achieved_on_naive
@@ -47,7 +49,7 @@ EVERY_TIME = frozenset({
     "invalid-utf-8", "many-notebooks", "loopback-connection", "fork-bomb", "thread-bomb", "infinite-answer",
     "many-axes", "forged-result", "patches-wire", "answers-true", "answers-one", "inherits-arithmetic", "map-by-zip",
     "forged-block-size", "forged-witness-by-numpy", "shares-by-dict", "shares-by-repr", "shares-small-block",
-    "searches-memory", "drops-shared-pages",
+    "searches-memory", "drops-shared-pages", "idle-refuses-all",
 })  # fmt: skip
 """Attacks of each kind; the others take turns."""
 
@@ -77,7 +79,7 @@ def test_there_are_enough() -> None:
 
 def test_attacks_of_each_kind_are_made_every_time() -> None:
     """Each family has an attack that never waits for its turn."""
-    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING)
+    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING, IDLE)
     assert sum(map(len, families)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
     assert [family[0].name for family in families if not EVERY_TIME & {attack.name for attack in family}] == []
 
@@ -211,6 +213,24 @@ def test_markup_that_would_run_is_seen() -> None:
         "<a href>",
     ]
     assert live_markup("<p>&lt;script&gt;" + MARKUP + "</p>", MARKUP) == []
+
+
+QUESTION = "\n\n# %% [markdown]\n# :::{question} why-sets\n# :points: 2\n#\n# Why sets?\n# :::\n"
+
+
+@pytest.mark.full("a course with a question is built and attacked", share=16)
+def test_an_answer_for_a_person_is_looked_at_as_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Formgrader and feedback pages clean what was written, so that markup wins nothing; without that it would."""
+    course = tmp_path / "structures"
+    shutil.copytree(ROOT / "examples" / "structures", course)
+    lesson = course / "lessons" / "01_structures.py"
+    lesson.write_text(lesson.read_text() + QUESTION)
+    with Arena(tmp_path / "arena", course) as arena:
+        (attack,) = applied([ATTACKS["markup-in-cells"]], arena.target, arena.released)
+        assert arena.run(attack).problems == ()
+        monkeypatch.setattr("autograder.gradebook.harmless._markdown", lambda source, _: source)
+        won = run_again(arena, replace(attack, name="custom"))
+        assert "a page would run its script: <script>" in won and "a page would run its script: <img onerror>" in won
 
 
 def test_secrets_are_found_however_a_report_writes_them() -> None:
