@@ -74,6 +74,9 @@ def _made(size: int) -> Iterator[tuple[str, str]]:
         ),
     )
     yield "one line of statements that read all", ";".join(f"n{k}=n{k}" for k in range(size // 14))
+    for words, scope in (("functions", "def g(): a"), ("comprehensions", "[b for b in c]")):
+        inner = "".join(f" a{k} = 0\n" for k in range(size // 32)) + f" {scope}\n" * (size // 32)
+        yield f"a function of many names and {words}", f"def f():\n{inner}"
     yield "deep brackets", "(" * (size // 2) + ")" * (size // 2)
     yield "deep blocks", "".join(" " * depth + "if a:\n" for depth in range(95)) + " " * 95 + "a"
     yield "decorators", "@a\n" * (size // 3) + "def f():pass"
