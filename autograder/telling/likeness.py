@@ -108,7 +108,8 @@ class Compared:
 
     Attributes:
         pairs: The pairs that are unusually alike, the most unusual first.
-        too_long: The students whose answer could not be compared although it is Python: it has too many parts.
+        too_long: The students whose answer could not be compared although it is Python: it has too many parts, or
+            the comparison itself failed at it.
     """
 
     pairs: list[Pair]
@@ -221,7 +222,10 @@ def compared(answers: Mapping[str, str], known: Iterable[str] = ()) -> Compared:
     features: dict[str, frozenset[int]] = {}
     too_long = []
     for student, text in sorted(answers.items()):
-        parts, is_too_long = _read(text)
+        try:
+            parts, is_too_long = _read(text)
+        except Exception:  # whatever one text does, the class is compared
+            parts, is_too_long = None, True
         if parts is not None:
             features[student] = fingerprints(parts) - usual
         elif is_too_long:
