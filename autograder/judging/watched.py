@@ -47,6 +47,7 @@ __all__ = ["MAX_STATEMENTS", "Watched", "watched_cells"]
 MAX_STATEMENTS = 2_000
 """Statements that an exercise's definitions may need, all together."""
 
+_TOO_MANY = f"more than {MAX_STATEMENTS:,} statements that need each other"
 _ALLOWED = "loops, numbers, arrays, your own functions, and those of numpy, math, numba and cuda"
 
 _FIRST = SourceCell(
@@ -188,7 +189,7 @@ class _Cut:
                     continue
                 count += 1
                 if count > MAX_STATEMENTS:
-                    raise _Refused(f"more than {MAX_STATEMENTS:,} statements that need each other")
+                    raise _Refused(_TOO_MANY)
                 kept[unit.cell].update(unit.lines)
                 new = unit.reads - seen
                 seen |= new
@@ -206,6 +207,8 @@ class _Cut:
         another, and where it imports what the lesson's setup imports as well.
         """
         units = self._binding.get(name, [])
+        if len(units) > MAX_STATEMENTS:  # to look at each of them would take seconds
+            raise _Refused(_TOO_MANY)
         for unit in units:
             if unit not in self._faults:
                 self._faults[unit] = self._fault(unit)

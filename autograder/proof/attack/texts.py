@@ -177,7 +177,7 @@ def _whole(notebook: nbformat.NotebookNode) -> bytes:
 def _reported(text: str) -> object:
     """Tell a text in every place of a report, in every form of it."""
     example = Example((("x", text),), text)
-    verdict = Verdict("test", text, "all", text, False, text, text, text, "error", True, example)
+    verdict = Verdict("test", "It holds.", "all", "a.c: 'It holds.'", False, text, failure="error", example=example)
     untested = Graded("a.b", 1.0, (), reason=text, notes=(text,), events=(text,))
     failed = Graded("a.c", 1.0, (GroupScore("all", 1.0, 0.0),), (verdict,), notes=(text,))
     told = Submission("00_a", (shortened(untested), shortened(failed)), (text,), text)
@@ -218,9 +218,9 @@ def _parts(text: str) -> list[str]:
 
 
 def _watch(text: str) -> object:
-    """Cut out an answer that needs all that a text defines."""
+    """Cut out an answer that needs what a text defines."""
     cells = [SourceCell(part, "added") for part in _parts(text)]
-    needed = sorted({"n0"}.union(*(helper_names(part) for part in _parts(text))))
+    needed = sorted({"n0", *helper_names(text[:MAX_CELL])})
     return watched_cells([*cells, SourceCell(f"def f(x): return {', '.join(needed)}", "solution", "a.f")], ["a.f"])
 
 
@@ -237,7 +237,7 @@ STEPS = (
     Step("its definitions are cut out", MAX_CELL, definitions_only),
     Step("its names are listed", MAX_CELL, lambda text: (names_in(text), defined_names(text))),
     Step("names that it needs of others are listed", MAX_CELL, _free_names),
-    Step("its comments are left out", likeness.MAX_READ, without_comments),
+    Step("its comments are left out", MAX_CODE, without_comments),
     Step(
         "lines that name an exercise are looked for", MAX_CODE, lambda text: (exercise_of(text), [*marked_lines(text)])
     ),
