@@ -11,8 +11,8 @@ stubs whose report gives the reason.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -21,6 +21,7 @@ from autograder.building.slicing import STUB
 from autograder.common.effort import Effort
 from autograder.common.marker import exercise_of
 from autograder.common.python_text import defined_names, helper_names, parses, same_code
+from autograder.common.unforeseen import unforeseen
 from autograder.grafting.claims import claimed, taken_apart
 from autograder.grafting.grafted import (
     Grafted,
@@ -74,12 +75,46 @@ def graft(submission: bytes | Path, master: nbformat.NotebookNode) -> Grafted:
 
 
 def graft_notebook(student: StudentNotebook, master: nbformat.NotebookNode) -> Grafted:
-    """Graft a student's cells onto the master; where comparing them takes too long, stubs and a reason."""
+    """Graft a student's cells onto the master; where comparing them takes too long, stubs and a reason.
+
+    A cell at which an error is raised that nobody foresaw is left out, which costs the exercise that it is about.
+    """
     try:
         with Effort(EFFORT, lambda: Unreadable(_TOO_MUCH)).spent():
-            return _Graft(student, master).run()
+            return _grafted(student, master)
     except Unreadable as error:
         return stubs(master, str(error))
+    except Exception as error:
+        return stubs(master, unforeseen("this notebook", error))
+
+
+def _grafted(student: StudentNotebook, master: nbformat.NotebookNode) -> Grafted:
+    try:
+        return _Graft(student, master).run()
+    except Unreadable:
+        raise
+    except Exception as error:
+        cells = tuple(_harmless(student.cells, master))
+        if cells == student.cells:
+            raise
+        said = unforeseen("a cell, which was left out", error)
+        return _Graft(replace(student, cells=cells, notes=(*student.notes, said)), master).run()
+
+
+def _harmless(cells: Sequence[StudentCell], master: nbformat.NotebookNode) -> Iterator[StudentCell]:
+    """The cells without the text of those that cannot be grafted, also where nothing else is: found by halving."""
+    try:
+        _Graft(StudentNotebook(tuple(cells)), master).run()
+        yield from cells
+    except Unreadable:
+        raise
+    except Exception as error:
+        if len(cells) > 1:
+            middle = len(cells) // 2
+            yield from _harmless(cells[:middle], master)
+            yield from _harmless(cells[middle:], master)
+        else:
+            yield replace(cells[0], text="", damage=unforeseen("its cell", error))
 
 
 @dataclass

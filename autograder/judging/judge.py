@@ -20,6 +20,8 @@ import nbformat
 
 from autograder.building.masters import find_master
 from autograder.building.notebooks import setup_texts
+from autograder.common.errors import GraderError
+from autograder.common.unforeseen import unforeseen
 from autograder.course import Course, Exercise
 from autograder.grafting.graft import Grafted, stubs
 from autograder.judging.expectation import NO_RETURN
@@ -30,6 +32,7 @@ from autograder.judging.listening import Listener
 from autograder.judging.plugin import SHRINK_SECONDS, HiddenTests
 from autograder.judging.sandboxes import Sandboxes
 from autograder.judging.scoring import scored, scored_again, zero
+from autograder.judging.student import HiddenTestError
 from autograder.judging.student_cells import (
     cell_notes,
     not_done,
@@ -46,7 +49,7 @@ from autograder.results import Graded, Submission, Verdict
 from autograder.results.causes import confirmed
 from autograder.results.keeping import Outcomes, content_hash, kept_path, read_record, write_record
 from autograder.results.shortening import shortened, shortened_notes
-from autograder.sandbox import ExerciseSpec, Session, SourceCell, pack_probe
+from autograder.sandbox import ExerciseSpec, SandboxError, Session, SourceCell, pack_probe
 from autograder.sandbox.inside.patience import Patience, kept_waiting
 
 __all__ = ["Judge", "solution_cell", "source_cells"]
@@ -142,7 +145,7 @@ class Judge:
                 reason = f"not run: the exercises before it used up its {allowed:g} s, which are for the whole notebook"
                 results.append(zero(exercise, reason))
             else:
-                results.append(self.grade_exercise(exercise, cells, given_up))
+                results.append(self._graded(exercise, cells, given_up))
         general = [note.text for note in grafted.notes if not note.exercise]
         # A cell of no exercise concerns the whole notebook: said once, also where it cost nothing.
         labels = tuple(f"{cell.label}: " for cell in cells if cell.exercise is None)
@@ -154,6 +157,15 @@ class Judge:
         if self.isolation == "none":
             general.append("not isolated: this code ran without a sandbox")
         return Submission(lesson, tuple(results), (*general, *shortened_notes(shared)), grafted.unreadable)
+
+    def _graded(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes) -> Graded:
+        """The result of an exercise; what nobody foresaw costs this one alone, is told, and is never cached."""
+        try:
+            return self.grade_exercise(exercise, cells, given_up)
+        except (GraderError, HiddenTestError, SandboxError, OSError):  # they concern everyone
+            raise
+        except Exception as error:
+            return zero(exercise, unforeseen("this exercise", error))
 
     def grade_text(self, exercise: Exercise, text: str, *, points_only: bool = False) -> Graded:
         """Grade the text of one solution cell, below the setup cells and the unwritten exercises of its lesson."""

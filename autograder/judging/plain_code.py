@@ -18,10 +18,9 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-import symtable
 from collections.abc import Iterator
 
-__all__ = ["BUILTINS", "fault_of", "free_names"]
+__all__ = ["BUILTINS", "fault_of"]
 
 _Function = ast.FunctionDef | ast.Lambda
 
@@ -98,7 +97,7 @@ _MODULES = frozenset(
 def fault_of(statement: ast.stmt) -> tuple[int, str] | None:
     """The first thing in a top-level statement that is not plain: its line, and what it is; None if all of it is.
 
-    Names that it does not bind itself are not looked at: see `free_names`.
+    Names that it does not bind itself are not looked at: see `common.python_text.free_names`.
     """
     faults = ((getattr(node, "lineno", statement.lineno), what) for node, what in _faults(statement))
     return min(faults, default=None)
@@ -177,48 +176,3 @@ def _word_of(node: ast.AST) -> str:
     """A student's word for a node of a kind that may not be there."""
     words = {ast.ClassDef: "a class", ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Try: "try in a function"}
     return words.get(type(node), type(node).__name__.lower().removeprefix("async"))
-
-
-def free_names(statement: ast.stmt) -> set[str]:
-    """Names that a statement reads from its module, in bodies of functions too; those in annotations aside.
-
-    Raises:
-        RecursionError: If it nests too deeply.
-        SyntaxError: If it is none that Python compiles.
-    """
-    text = ast.unparse(statement)
-    if any(map(_is_annotated, ast.walk(statement))):
-        text = ast.unparse(ast.fix_missing_locations(_Bare().visit(ast.parse(text))))
-    found = set[str]()
-    tables = [symtable.symtable(text, "<cell>", "exec")]
-    while tables:
-        table = tables.pop()
-        is_module = table.get_type() == "module"
-        for symbol in table.get_symbols():
-            if symbol.is_referenced() if is_module else symbol.is_global():
-                found.add(symbol.get_name())
-        tables += table.get_children()
-    return found
-
-
-def _is_annotated(node: ast.AST) -> bool:
-    return isinstance(node, ast.AnnAssign) or any(getattr(node, kind, None) for kind in ("annotation", "returns"))
-
-
-class _Bare(ast.NodeTransformer):
-    """Takes annotations away."""
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        """An argument without its annotation."""
-        node.annotation = None
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """A function without the type that it returns."""
-        node.returns = None
-        return self.generic_visit(node)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """A plain assignment."""
-        self.generic_visit(node)
-        return ast.Assign([node.target], node.value) if node.value is not None else ast.Pass()

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import nbformat
 
-from autograder.common.python_text import bound_by, defined_names, helper_names, names_bound, parse
+from autograder.common.python_text import bound_by, defined_names, helper_names, names_bound, parse, written
 from autograder.course import Course, Exercise
 from autograder.grafting.graft import Grafted
 from autograder.results import NO_CELL, NOT_STARTED, Graded
@@ -123,7 +123,7 @@ def without_later_imports(cells: Sequence[SourceCell], objects: Sequence[str]) -
             kept = [each for each in statement.names if bound_by(each) not in names & defined]
             if len(kept) < len(statement.names) and ends[first] == ends[last] == 1:
                 statement.names = kept
-                lines[first - 1 : last] = [ast.unparse(statement) if kept else "", *[""] * (last - first)]
+                lines[first - 1 : last] = [written(statement) if kept else "", *[""] * (last - first)]
         ready.append(replace(cell, source="\n".join(lines)))
     return ready
 

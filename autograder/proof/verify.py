@@ -159,7 +159,7 @@ class Verifier:
         """The points of answers that do no work; a group that some of them earn is a problem."""
         points, earned = [], defaultdict[str, list[str]](list)
         for name, text in answers_without_work(self.judge.course, exercise):
-            graded = self.judge.grade_text(exercise, text, points_only=True)
+            graded = self._grade(exercise, text)  # whole: a known mistake costs one group alone
             points.append((name, graded.earned))
             for group in graded.groups:
                 if group.earned:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from autograder.common.unforeseen import UNGRADED
+
 __all__ = [
     "NOT_BEGUN",
     "NOT_STARTED",
@@ -146,6 +148,11 @@ class Graded:
         return "; ".join(parts[:3]) + rest
 
     @property
+    def is_ungraded(self) -> bool:
+        """True if the grader itself failed at it."""
+        return self.reason.startswith(UNGRADED)
+
+    @property
     def failures(self) -> tuple[Verdict, ...]:
         """The failed tests as a report shows them: first those whose misconception is known to fit.
 
@@ -204,6 +211,11 @@ class Submission:
     def points(self) -> float:
         """The points there are in the whole notebook."""
         return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def ungraded(self) -> tuple[str, ...]:
+        """A sentence for each exercise at which the grader itself failed, for the instructor."""
+        return tuple(f"{each.exercise}: {each.reason}" for each in self.exercises if each.is_ungraded)
 
     def as_json(self) -> dict[str, Any]:
         """The result as plain JSON."""

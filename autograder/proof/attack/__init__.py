@@ -6,12 +6,13 @@ in an output, a changed file, a process that is left. `naive.py` grades the same
 process beside the tests, to show that an attack is one.
 
 `model` gives the form of an attack; `stock`, `notebooks`, `system`, `neighbours`, `truth`, `insiders`, `borrowing`,
-`witnesses`, `sharing` and `idle` hold them; `naming` refuses one that takes a name the library does not have;
+`witnesses`, `sharing`, `idle` and `drafts` hold them; `naming` refuses one that takes a name the library does not have;
 `recorded` goes through nbgrader; `guessing` puts constants before every hidden test, since frames can be forged and a
 test whose wanted value is a lone True proves nothing; `texts` times what reads a student's text.
 """
 
 from autograder.proof.attack.borrowing import BORROWING
+from autograder.proof.attack.drafts import DRAFTS
 from autograder.proof.attack.idle import IDLE
 from autograder.proof.attack.insiders import INSIDERS
 from autograder.proof.attack.model import Attack
@@ -27,6 +28,6 @@ __all__ = ["ATTACKS", "Attack"]
 
 ATTACKS: dict[str, Attack] = {
     each.name: each
-    for family in (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING, IDLE)
+    for family in (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING, IDLE, DRAFTS)
     for each in family
 }

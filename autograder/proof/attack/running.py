@@ -139,6 +139,8 @@ class Arena:
         problems += [f"it takes {name}, which is not in the library" for name in strange]
         if earned > attack.honest + 1e-9:
             problems.append(f"{earned:g} points for what is worth {attack.honest:g}")
+        if attack.keeps and earned < attack.honest - 1e-9:
+            problems.append(f"{earned:g} points for right answers worth {attack.honest:g}")
         if (quick_state(self.root, _GROWING), self._neighbours(attack)) != before:
             problems.append("files of the course were changed")
         if seconds - withheld() > self.slowest:

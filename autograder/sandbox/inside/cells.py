@@ -331,6 +331,8 @@ class CellRunner:
                 lines[number] = line[: len(line) - len(line.lstrip())] + "pass"
                 notes.append(f"line {number + 1}: {MAGICS_IGNORED}: {one_line(line, 80)}")
                 continue
+            except MemoryError:  # so the parser calls deep nesting, which takes no memory
+                raise RecursionError("it nests too deeply for Python's parser") from None
             self.flags |= code.co_flags & _FUTURE_FLAGS
             statements = [part for each in tree.body for part in _parts(each)]
             alone = (ast.Module([each], []) for each in statements)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import gc
 import importlib
@@ -27,7 +26,7 @@ from minigrad.checks.expectation import NO_RETURN, Expectation
 from minigrad.checks.explaining import Answer
 from minigrad.checks.observed import Observed
 from minigrad.checks.report import as_html, as_text
-from minigrad.errors import ExerciseNotDone, MissingPackage
+from minigrad.errors import ExerciseNotDone, MinigradError, MissingPackage
 from minigrad.exercises.marker import exercise_of
 from minigrad.tutor import hints, progressing
 
@@ -160,10 +159,9 @@ def _of_broken_cell(id: str, namespace: Mapping[str, Any]) -> CheckReport | None
         return None
     texts = [text for text in run_so_far if isinstance(text, str) and exercise_of(text) == id]
     try:
-        ast.parse(texts[-1] if texts else "")
-    except (SyntaxError, ValueError) as error:
-        place = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        reason = f"Python cannot read the cell as it was run last: {getattr(error, 'msg', error)}{place}"
+        exercises.code_of(texts[-1] if texts else "")
+    except MinigradError as error:
+        reason = f"Python cannot read the cell as it was run last: {error}"
         result = CheckResult("The cell can be read", False, reason, "Nothing of it has run; mend it and run it again.")
         return CheckReport(id, exercises.get(id).points, (result,))
     return None

@@ -1,15 +1,16 @@
 """What a witness is given of a submission: all that an honest kernel needs, and nothing that could tamper with it."""
 
 import ast
+import time
 from textwrap import dedent
 
 import pytest
 from places import ROOT
 
-from autograder.common.python_text import names_bound, names_in, parse, walk
+from autograder.common.python_text import free_names, names_bound, names_in, parse, walk
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
-from autograder.judging.plain_code import BUILTINS, fault_of, free_names
+from autograder.judging.plain_code import BUILTINS, fault_of
 from autograder.judging.student_cells import solution_cell
 from autograder.judging.watched import MAX_STATEMENTS, watched_cells
 from autograder.sandbox import SandboxUnavailable, SourceCell, choose
@@ -261,12 +262,49 @@ def test_a_refusal_says_what_to_leave_out(grade):
     )
 
 
+DRAFTS = (
+    "def kernel(out, out): pass",
+    "def kernel(out):\n    return [out := 1 for out in out]",
+    "def kernel(out):\n    return [x for x in (y := out)]",
+    "kernel = 1\ndef helper():\n    nonlocal y",
+    f"kernel = {'9' * 5000}",
+)
+"""Drafts that no cell can run, so that they define nothing."""
+
+
+@pytest.mark.parametrize("draft", DRAFTS, ids=lambda text: text[:40])
+@pytest.mark.parametrize("is_last", [False, True])
+def test_a_draft_that_no_cell_runs_counts_for_nothing(draft, is_last):
+    """It ends neither the judge nor the watching of a right answer, above or below which it stands."""
+    answer = "def kernel(out):\n    out[0] = 1"
+    cells = [answer, added(draft)] if is_last else [added(draft), answer]
+    kept, refusal = cut(*cells)
+    assert (sorted(kept), refusal) == (["", answer], "")
+
+
+@pytest.mark.parametrize("above", ["LARGE = {huge}\n", "def other():\n    return {huge}\nLARGE = 1\n"])
+def test_a_number_without_decimal_digits_is_a_number(above):
+    """A constant of 4,000 hexadecimal digits is as plain as any other."""
+    text = above.format(huge="0x" + "f" * 4000) + "def kernel(out):\n    out[0] = LARGE"
+    (kept,), refusal = cut(text)
+    assert (kept.lstrip(), refusal) == (text if text.startswith("LARGE") else text[text.index("LARGE") :], "")
+
+
+def test_a_name_that_is_bound_too_often_is_refused_before_each_place_is_looked_at():
+    """A notebook that binds it 45,000 times costs no more than reading it."""
+    cells = [added("a = 1\n" * 9000, number) for number in range(5)]
+    begun = time.thread_time()
+    _, refusal = cut(*cells, "def kernel(out):\n    out[0] = a")
+    assert "more than 2,000 statements that need each other" in refusal
+    assert time.thread_time() - begun < 6
+
+
 def test_annotations_need_nothing():
     """The names of types are not names that a definition needs, whether they stand outside, inside or not at all."""
     typed = "def f(x: A, *y: B, z: C = d) -> E:\n    u: F = g(x)\n    v: G\n    return u"
     bare = "def f(x, *y, z=d):\n    u = g(x)\n    return u"
-    assert free_names(parse(typed).body[0]) == free_names(parse(bare).body[0]) == {"d", "g"}
-    assert free_names(parse("limit: H = d").body[0]) == {"d"}
+    assert free_names(typed) == free_names(bare) == {"d", "g"}
+    assert free_names("limit: H = d") == {"d"}
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "autograder/judging").glob("*.py")), ids=lambda file: file.stem)

@@ -22,6 +22,7 @@ from autograder.judging.judge import Judge
 from autograder.proof.attack import (
     ATTACKS,
     BORROWING,
+    DRAFTS,
     IDLE,
     INSIDERS,
     NEIGHBOURS,
@@ -32,6 +33,7 @@ from autograder.proof.attack import (
     TRUTH,
     WITNESSES,
 )
+from autograder.proof.attack.drafts import without_draft
 from autograder.proof.attack.elsewhere import applied
 from autograder.proof.attack.guessing import JUNK, passed_by, won_by_guessing
 from autograder.proof.attack.model import RIGHT, WRONG, Attack, cells
@@ -49,7 +51,7 @@ EVERY_TIME = frozenset({
     "invalid-utf-8", "many-notebooks", "loopback-connection", "fork-bomb", "thread-bomb", "infinite-answer",
     "many-axes", "forged-result", "patches-wire", "answers-true", "answers-one", "inherits-arithmetic", "map-by-zip",
     "forged-block-size", "forged-witness-by-numpy", "shares-by-dict", "shares-by-repr", "shares-small-block",
-    "searches-memory", "drops-shared-pages", "idle-refuses-all",
+    "searches-memory", "drops-shared-pages", "idle-refuses-all", "draft-argument-twice",
 })  # fmt: skip
 """Attacks of each kind; the others take turns."""
 
@@ -79,7 +81,7 @@ def test_there_are_enough() -> None:
 
 def test_attacks_of_each_kind_are_made_every_time() -> None:
     """Each family has an attack that never waits for its turn."""
-    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING, IDLE)
+    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING, IDLE, DRAFTS)
     assert sum(map(len, families)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
     assert [family[0].name for family in families if not EVERY_TIME & {attack.name for attack in family}] == []
 
@@ -164,6 +166,19 @@ def run_again(arena: Arena, attack: Attack) -> tuple[str, ...]:
     for folder in (arena.classroom.out / "handed-in", arena.root / "submitted", arena.root / "originals"):
         shutil.rmtree(folder / "custom", ignore_errors=True)
     return arena.run(attack).problems
+
+
+@pytest.mark.full("a course is attacked", share=16)
+@pytest.mark.parametrize("name", ["draft-argument-twice", "draft-of-a-kernel"])
+def test_right_answers_earn_their_points_where_no_draft_stands(arena: Arena, name: str) -> None:
+    """The control of the attacks by drafts, without a kernel and with one that is watched."""
+    assert arena.run(without_draft(ATTACKS[name])).problems == ()
+
+
+def test_points_that_right_answers_lose_are_seen(arena: Arena) -> None:
+    """An attack on answers that must keep their points is reported where they lose them."""
+    lost = ("0 points for right answers worth 3",)
+    assert run_again(arena, replace(hostile(WRONG, honest=3.0), keeps=True)) == lost
 
 
 def test_points_above_the_honest_value_are_seen(arena: Arena) -> None:

@@ -154,6 +154,21 @@ def test_effort_ends_what_catches_every_error():
         assert len(caught) == 1 and effort.left == 0.0
 
 
+def deaf(effort):
+    """Take the error for one of its own, and end."""
+    with effort.spent(), contextlib.suppress(Spent):
+        while True:
+            pass
+
+
+def test_effort_ends_what_catches_its_error_and_ends_itself():
+    """The error is raised once more at the end of the block: nothing that spent too much counts as done."""
+    effort = Effort(0.05, Spent)
+    with pytest.raises(Spent):
+        deaf(effort)
+    assert effort.left == 0.0
+
+
 def nested(outer, inner):
     """Spend nothing inside, and go on outside."""
     with outer.spent():

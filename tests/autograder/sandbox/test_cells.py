@@ -39,6 +39,14 @@ def test_an_import_from_the_library_defines_nothing(box):
         assert session.missing == ["sums.double"]
 
 
+def test_a_cell_that_nests_too_deeply_has_taken_no_memory(box):
+    """Python's parser calls it a MemoryError: it is an error of that cell, the same on every machine."""
+    with run(box, RIGHT, added(f"x = {'-' * 40_000}1")) as session:
+        assert ask(session, 21).value == 42
+        (deep,) = [cell for cell in session.cells if not cell.ok]
+        assert (deep.status, deep.error) == ("error", "RecursionError") and "nests too deeply" in deep.message
+
+
 def test_a_stub_is_not_done(box):
     """NotImplementedError, which stubs raise, is not-done rather than an error."""
     with run(box, solution("def double(x):\n    raise NotImplementedError")) as session:

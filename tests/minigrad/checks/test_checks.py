@@ -935,6 +935,11 @@ BROKEN, WHOLE = f"# exercise: {ID}\ndef gradient(f, *vals:\n    return []", f"# 
             [WHOLE, BROKEN, "check(...)"],
             "Python cannot read the cell as it was run last: '(' was never closed in line",
         ),
+        (
+            [f"{WHOLE}\nx = {'+'.join(['1'] * 20_000)}"],
+            "Python cannot read the cell as it was run last: it nests too deeply",
+        ),
+        ([f"{WHOLE}\nx = {'-' * 100_000}1"], "Python cannot read the cell as it was run last: it nests too deeply"),
         ([WHOLE, f"{WHOLE}\0"], "Python cannot read the cell as it was run last: source code string cannot contain"),
         ([BROKEN, WHOLE, "check(...)"], None),
         ([BROKEN.replace(ID, "operators.folds")], None),

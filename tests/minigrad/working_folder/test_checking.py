@@ -514,3 +514,26 @@ def test_a_notebook_that_cannot_be_read(tmp_path):
     assert found["exercises"][0]["passed"]
     alone = minigrad("check", tmp_path / "01_numerical_derivatives.ipynb", cwd=tmp_path)
     assert (alone.returncode, alone.stderr, alone.stdout) == (2, f"minigrad: {sentence}\n", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "-" * 100_000 + "1",
+        "x = " + "+".join(["1"] * 20_000),
+        "x = a" + ".b" * 20_000,
+        "if a: pass\n" + "elif a: pass\n" * 4000,
+        "x = " + "(" * 3000 + ")" * 3000,
+        "x = 1\0",
+        "x = '\ud800'",
+        "x = " + "9" * 5000,
+        "def f(x, x): pass",
+    ],
+    ids=lambda text: repr(text[:20]),
+)
+def test_a_text_that_python_cannot_read_is_begun(text, work):
+    """Whatever compiling it raises, the answer is not as it was given out, and its cell alone is left out."""
+    assert not checking.is_as_given(ARITHMETIC, f"# exercise: {ARITHMETIC}\n{text}")
+    path = solved(work / "00_fundamentals.ipynb", ARITHMETIC, f"{ADD}\n{text}")
+    (report,) = checking.check_notebook(path, [ARITHMETIC]).reports
+    assert not report.passed
