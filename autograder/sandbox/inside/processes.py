@@ -1,7 +1,7 @@
 """The processes of a session, as its relay sees them: who they are, what they take, and how all of them end.
 
-Ten times a second the relay looks at a session's files, at the memory that its processes have to themselves, and at how
-many of them compute at once.
+Ten times a second, and more often as a session comes nearer to its limit, the relay looks at the session's files, at
+the memory that it holds, and at how many of its tasks compute at once.
 """
 
 import contextlib
@@ -14,8 +14,10 @@ __all__ = ["descriptions_of", "hold_back", "inhabitants", "memory_of", "running"
 _PROC = Path("/proc")
 _BUSY = 4  # tasks that may compute at once: a kernel's two threads, and whoever waits for them
 _LAST = 19  # the lowest priority there is
-# What a process has to itself: pages, those swapped out, huge ones, and the tables that say where its pages are.
-_COUNTED = ("RssAnon:", "RssShmem:", "VmSwap:", "HugetlbPages:", "VmPTE:")
+# A process's pages whoever else has them too, those swapped out, huge ones, and the tables that say where they are.
+_WHOLE, _TABLES = ("RssAnon:", "RssShmem:", "VmSwap:", "HugetlbPages:", "VmPTE:"), ("VmPTE:",)
+# A process's pages, each divided by the number of processes that have it.
+_SHARE = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:", "Shared_Hugetlb:", "Private_Hugetlb:")
 _AREA, _AREA_OF_ANCESTOR = 512, 64  # bytes with which the kernel describes an area; of each ancestor it keeps some, too
 
 
@@ -31,7 +33,7 @@ def sweep(child: int, how: str) -> None:
             os.kill(-1, signal.SIGKILL)
         _reap()
         return
-    for pid in _doomed():
+    for pid in _stopped():
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
     if child and not _PROC.exists():
@@ -45,23 +47,63 @@ def running(pids: set[int]) -> set[int]:
     return {pid for pid in pids if any(_state(task) not in {"", "Z", "X"} for task in _tasks(pid))}
 
 
-def memory_of(pids: set[int]) -> int:
-    """Bytes that processes have to themselves, beside what each of them has of this one since it was forked."""
-    own = _private("self")
-    return sum(max(0, _private(pid) - own) for pid in pids)
+def memory_of(pids: set[int], most: int, first: int) -> int:
+    """Bytes that a session holds, beside what it still shares with its relay and the warm parent.
+
+    Each page counts once, and from the moment that a process of the session writes to it, whoever it was inherited
+    from. To find that takes 10 ms for each GiB, in which the session has to stand still. So the sum of what each
+    process has, which is never less, is asked for first, and is the answer if it is no more than `most`.
+
+    Args:
+        pids: The session's processes.
+        most: The limit.
+        first: The process that was forked here, whose description may still be closed.
+
+    Raises:
+        PermissionError: If another one hides what it has.
+    """
+    whole = [_said(pid, "status", _WHOLE) for pid in pids]
+    if all(whole) and sum(whole) <= most:  # what one that has gone had may be another's now
+        return sum(whole)
+    pids = _stopped()
+    try:
+        if not _said("self", "smaps_rollup", ("Pss_Anon:",)):  # an older kernel
+            return sum(_said(pid, "status", _WHOLE) for pid in pids)
+        own = _said("self", "smaps_rollup", ("Anonymous:", "Swap:"))
+        # Of a page of the relay and of the warm parent that n others have too, 1/(n + 2) is the relay's share, and
+        # n/(n + 2) are theirs.
+        inherited = max(0, own - 2 * _said("self", "smaps_rollup", ("Pss_Anon:", "SwapPss:")))
+        return max(0, sum(_share(pid, own if pid == first else None) for pid in pids) - inherited)
+    finally:
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGCONT)
 
 
-def _private(pid: int | str) -> int:
-    """Bytes of a process that are no file's: a mapping that processes share counts for each of them that uses it.
+def _share(pid: int, own: int | None) -> int:
+    """Bytes of a process, each page divided by the number of processes that have it; more, if that is closed so far."""
+    try:
+        return _said(pid, "smaps_rollup", _SHARE) + _said(pid, "status", _TABLES)
+    except PermissionError:
+        if own is None:
+            raise
+        return max(1, _said(pid, "status", _WHOLE) - own)
+
+
+def _said(pid: int | str, file: str, names: tuple[str, ...]) -> int:
+    """The sum of some lines of a file about a process's memory, in bytes; 0 of one that is gone.
 
     Its first thread may have ended, and has no memory then. Any other thread has all of it.
     """
     for task in _tasks(pid):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            lines = (task / "status").read_text().splitlines()
-            found = [int(line.split()[1]) * 1024 for line in lines if line.startswith(_COUNTED)]
-            if found:
-                return sum(found)
+        try:
+            lines = (task / file).read_text().splitlines()
+        except PermissionError:
+            raise
+        except OSError:
+            continue
+        if found := [int(line.split()[1]) << 10 for line in lines if line.startswith(names)]:
+            return sum(found)
     return 0
 
 
@@ -99,18 +141,19 @@ def _areas(pid: int, closed: bool) -> int:
     return 0
 
 
-def hold_back(pids: set[int]) -> None:
-    """Let others go first once more than a few tasks of a session compute at the same time.
+def hold_back(pids: set[int]) -> int:
+    """Let others go first once more than a few tasks of a session compute at the same time; return the number of tasks.
 
     Many tasks have no larger share than one then. Where the kernel groups tasks by session, all of these are one group
     already: none of them may begin another.
     """
     tasks = {task for pid in pids for task in _tasks(pid)}
     if sum(_state(task) == "R" for task in tasks) <= _BUSY:
-        return
+        return len(tasks)
     for task in tasks:
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, int(task.name), _LAST)
+    return len(tasks)
 
 
 def _tasks(pid: int | str) -> list[Path]:
@@ -126,7 +169,7 @@ def _state(task: Path) -> str:
     return ""
 
 
-def _doomed() -> set[int]:
+def _stopped() -> set[int]:
     """The processes below this one, all of them stopped: one that runs could fork while the others are looked for."""
     known: set[int] = set()
     while new := inhabitants() - known:
@@ -145,16 +188,23 @@ def _reap() -> None:
 
 
 def inhabitants() -> set[int]:
-    """The processes of a session: all below this one, orphans included, whose reaper it is. Empty without /proc."""
-    parents: dict[int, int] = {}
+    """The processes of a session that have not ended: all below this one, orphans included, whose reaper it is.
+
+    Empty without /proc.
+    """
+    children: dict[int, set[int]] = {}
+    ended = set()
     for entry in _PROC.glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):
-            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
+            said = entry.read_text().rpartition(")")[2].split()
+            pid, parent, threads = int(entry.parent.name), int(said[1]), int(said[17])
+            children.setdefault(parent, set()).add(pid)
+            if said[0] in {"Z", "X"} and threads <= 1:  # of a process that goes on, the first thread may have ended
+                ended.add(pid)
     found: set[int] = set()
     below = [os.getpid()]
     while below:
-        above = below.pop()
-        children = {pid for pid, parent in parents.items() if parent == above} - found
-        found |= children
-        below += children
-    return found
+        new = children.get(below.pop(), set()) - found
+        found |= new
+        below += new
+    return found - ended

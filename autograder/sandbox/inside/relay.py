@@ -21,7 +21,9 @@ __all__ = ["Relay", "keep_inside"]
 
 _REAP_SECONDS = 1.0
 _LOOK_SECONDS = 0.1  # how long a session may make files and take memory unseen
-_CLOSER = 10  # each so many looks the descriptions of memory are gone through, which takes longer
+_CLOSEST = 0.005  # the same, where it is close to its limit
+_QUICKEST = 4 << 30  # bytes that one processor fills in a second, at most
+_DESCRIBED = 1.0  # seconds between two looks at the descriptions of memory, which take longer
 _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 4, 22, 38
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _READ_FILES, _LIST_FOLDERS, _SIGNALS_AND_SOCKETS = 1 << 2, 1 << 3, 3
@@ -107,7 +109,7 @@ class Relay:
         self.child = 0
         self.incoming, self.outgoing = bytearray(), bytearray()
         self.credit = 0
-        self.looked, self.looks = 0.0, 0
+        self.look, self.look_closer = 0.0, 0.0  # when the next looks are due
         self.described = 0
         self.left_running = 0
 
@@ -116,7 +118,7 @@ class Relay:
         while True:
             reading = [self.commands] + ([self.from_child] if self.from_child >= 0 else [])
             writing = [self.to_child] if self.outgoing and self.to_child >= 0 else []
-            ready, free, _ = select.select(reading, writing, [], _LOOK_SECONDS if self.child else None)
+            ready, free, _ = select.select(reading, writing, [], self._until_look())
             if self.child and self._takes_too_much():
                 continue
             if free:
@@ -163,35 +165,45 @@ class Relay:
                 Child({**request, **self.config["child"]}, child_reads, child_writes, forks=True).serve()
             finally:
                 os._exit(0)
+        self.look = time.monotonic() + _LOOK_SECONDS
+        self.look_closer = time.monotonic() + _DESCRIBED
         os.close(child_reads)
         os.close(child_writes)
         os.set_blocking(self.to_child, False)
         os.set_blocking(self.from_child, False)
 
+    def _until_look(self) -> float | None:
+        return max(0.0, self.look - time.monotonic()) if self.child else None
+
     def _takes_too_much(self) -> bool:
         """End a session that has more files or memory than it may; look again after a moment only."""
-        if time.monotonic() - self.looked < _LOOK_SECONDS:
+        begun = time.monotonic()
+        if begun < self.look:
             return False
-        self.looked = time.monotonic()
         if self._has_too_many_files():
             self._lose_child(f"the session made more than {self.config['files']:,} files")
             return True
         inside = inhabitants()
-        hold_back(inside)
-        if self._held_by(inside) > (most := self.config["total_mb"]) << 20:
+        at_once = hold_back(inside)
+        left = (self.config["total_mb"] << 20) - self._held_by(inside)
+        if left < 0:
+            most = self.config["total_mb"]
             self._lose_child(f"the session's processes took more than {most:,} MiB of memory together", "memory")
             return True
+        # Half of what is left may be filled unseen; and no more than half of the time is spent on looking.
+        now, quickest = time.monotonic(), min(max(1, at_once), os.cpu_count() or 1) * _QUICKEST
+        self.look = now + max(_CLOSEST, now - begun, min(_LOOK_SECONDS, left / 2 / quickest))
         return False
 
     def _held_by(self, inside: set[int]) -> float:
         """Bytes that processes hold, and that the kernel holds for them; any number, if one of them hides it."""
-        self.looks += 1
-        if self.looks % _CLOSER == 0:
-            try:
+        try:
+            if time.monotonic() >= self.look_closer:
                 self.described = descriptions_of(inside, self.child)
-            except PermissionError:
-                return float("inf")
-        return memory_of(inside) + self.described
+                self.look_closer = time.monotonic() + _DESCRIBED
+            return memory_of(inside, (self.config["total_mb"] << 20) - self.described, self.child) + self.described
+        except PermissionError:
+            return float("inf")
 
     def _has_too_many_files(self) -> bool:
         """Return whether the scratch, where it is a file system of its own, holds more files than it may."""
