@@ -37,7 +37,7 @@ __all__ = ["Arena", "Row"]
 
 NO_EFFECT = "no effect: its answers were judged as they are"
 CANARY = "canary_of_a_neighbour_who_wrote_this_line"
-LIMITS = Limits(cell_seconds=1, test_seconds=2, submission_seconds=10, total_mb=1024)
+LIMITS = Limits(cell_seconds=1, test_seconds=2, submission_seconds=10, total_mb=512)
 _GROWING = ("submitted", "originals", ".grades", ".cache")
 _MARKS = ("unpickled-by-the-grader", "pickled", "own-kernel", "by-magic")
 MEASURED = 5.0

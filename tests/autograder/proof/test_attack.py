@@ -22,6 +22,7 @@ from autograder.judging.judge import Judge
 from autograder.proof.attack import (
     ATTACKS,
     BORROWING,
+    BOUNDS,
     INSIDERS,
     NEIGHBOURS,
     NOTEBOOKS,
@@ -47,7 +48,7 @@ EVERY_TIME = frozenset({
     "invalid-utf-8", "many-notebooks", "loopback-connection", "fork-bomb", "thread-bomb", "infinite-answer",
     "many-axes", "forged-result", "patches-wire", "answers-true", "answers-one", "inherits-arithmetic", "map-by-zip",
     "forged-block-size", "forged-witness-by-numpy", "shares-by-dict", "shares-by-repr", "shares-small-block",
-    "searches-memory", "drops-shared-pages",
+    "searches-memory", "drops-shared-pages", "rewrites-inherited-pages", "keeps-no-zombies",
 })  # fmt: skip
 """Attacks of each kind; the others take turns."""
 
@@ -64,7 +65,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         choose()
     except SandboxUnavailable as error:
         pytest.skip(str(error))
-    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4)
+    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4, total_mb=512)
     with Arena(tmp_path_factory.mktemp("attack") / "arena", ROOT / "course", limits=limits) as arena:
         yield arena
 
@@ -77,7 +78,7 @@ def test_there_are_enough() -> None:
 
 def test_attacks_of_each_kind_are_made_every_time() -> None:
     """Each family has an attack that never waits for its turn."""
-    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING)
+    families = (STOCK, NOTEBOOKS, SYSTEM, BOUNDS, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING)
     assert sum(map(len, families)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
     assert [family[0].name for family in families if not EVERY_TIME & {attack.name for attack in family}] == []
 
