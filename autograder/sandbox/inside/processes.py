@@ -7,17 +7,16 @@ the memory that it holds, and at how many of its tasks compute at once.
 import contextlib
 import os
 import signal
-from pathlib import Path
 
 __all__ = ["descriptions_of", "hold_back", "inhabitants", "memory_of", "running", "sweep"]
 
-_PROC = Path("/proc")
+_PROC = "/proc"
 _BUSY = 4  # tasks that may compute at once: a kernel's two threads, and whoever waits for them
 _LAST = 19  # the lowest priority there is
 # A process's pages whoever else has them too, those swapped out, huge ones, and the tables that say where they are.
-_WHOLE, _TABLES = ("RssAnon:", "RssShmem:", "VmSwap:", "HugetlbPages:", "VmPTE:"), ("VmPTE:",)
+_WHOLE, _TABLES = (b"RssAnon:", b"RssShmem:", b"VmSwap:", b"HugetlbPages:", b"VmPTE:"), (b"VmPTE:",)
 # A process's pages, each divided by the number of processes that have it.
-_SHARE = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:", "Shared_Hugetlb:", "Private_Hugetlb:")
+_SHARE = (b"Pss_Anon:", b"Pss_Shmem:", b"SwapPss:", b"Shared_Hugetlb:", b"Private_Hugetlb:")
 _AREA, _AREA_OF_ANCESTOR = 512, 64  # bytes with which the kernel describes an area; of each ancestor it keeps some, too
 
 
@@ -36,7 +35,7 @@ def sweep(child: int, how: str) -> None:
     for pid in _stopped():
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
-    if child and not _PROC.exists():
+    if child and not os.path.exists(_PROC):
         with contextlib.suppress(OSError):
             os.killpg(child, signal.SIGKILL)
     _reap()
@@ -67,12 +66,12 @@ def memory_of(pids: set[int], most: int, first: int) -> int:
         return sum(whole)
     pids = _stopped()
     try:
-        if not _said("self", "smaps_rollup", ("Pss_Anon:",)):  # an older kernel
+        if not _said("self", "smaps_rollup", (b"Pss_Anon:",)):  # an older kernel
             return sum(_said(pid, "status", _WHOLE) for pid in pids)
-        own = _said("self", "smaps_rollup", ("Anonymous:", "Swap:"))
+        own = _said("self", "smaps_rollup", (b"Anonymous:", b"Swap:"))
         # Of a page of the relay and of the warm parent that n others have too, 1/(n + 2) is the relay's share, and
         # n/(n + 2) are theirs.
-        inherited = max(0, own - 2 * _said("self", "smaps_rollup", ("Pss_Anon:", "SwapPss:")))
+        inherited = max(0, own - 2 * _said("self", "smaps_rollup", (b"Pss_Anon:", b"SwapPss:")))
         return max(0, sum(_share(pid, own if pid == first else None) for pid in pids) - inherited)
     finally:
         for pid in pids:
@@ -90,14 +89,14 @@ def _share(pid: int, own: int | None) -> int:
         return max(1, _said(pid, "status", _WHOLE) - own)
 
 
-def _said(pid: int | str, file: str, names: tuple[str, ...]) -> int:
+def _said(pid: int | str, file: str, names: tuple[bytes, ...]) -> int:
     """The sum of some lines of a file about a process's memory, in bytes; 0 of one that is gone.
 
     Its first thread may have ended, and has no memory then. Any other thread has all of it.
     """
     for task in _tasks(pid):
         try:
-            lines = (task / file).read_text().splitlines()
+            lines = _read(f"{task}/{file}").splitlines()
         except PermissionError:
             raise
         except OSError:
@@ -128,7 +127,7 @@ def _areas(pid: int, closed: bool) -> int:
     """The number of areas of a process's memory; 0 of one that is gone, or closed where it may be."""
     for task in _tasks(pid):
         try:
-            with (task / "maps").open("rb", buffering=0) as file:
+            with open(f"{task}/maps", "rb", buffering=0) as file:
                 found = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 16), b""))
         except PermissionError:
             if not closed:
@@ -152,21 +151,40 @@ def hold_back(pids: set[int]) -> int:
         return len(tasks)
     for task in tasks:
         with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, int(task.name), _LAST)
+            os.setpriority(os.PRIO_PROCESS, int(task.rpartition("/")[2]), _LAST)
     return len(tasks)
 
 
-def _tasks(pid: int | str) -> list[Path]:
+def _tasks(pid: int | str) -> list[str]:
+    """The folders of a process's threads."""
     with contextlib.suppress(OSError):
-        return list((_PROC / str(pid) / "task").iterdir())
+        return [f"{_PROC}/{pid}/task/{name}" for name in os.listdir(f"{_PROC}/{pid}/task")]
     return []
 
 
-def _state(task: Path) -> str:
+def _state(folder: str) -> str:
     """One letter: R for a process or thread that computes or could. None of one that is gone."""
     with contextlib.suppress(OSError, IndexError):
-        return (task / "stat").read_text().rpartition(")")[2].split()[0]
+        return _status(folder)[0].decode()
     return ""
+
+
+def _status(folder: str) -> list[bytes]:
+    """What the kernel says of a process or thread, from its state on."""
+    return _read(f"{folder}/stat").rpartition(b")")[2].split()
+
+
+def _read(path: str) -> bytes:
+    """A short file of /proc. All that is opened ten times a second is opened without ceremony.
+
+    Raises:
+        OSError: If there is none.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 1 << 14)
+    finally:
+        os.close(descriptor)
 
 
 def _stopped() -> set[int]:
@@ -194,12 +212,11 @@ def inhabitants() -> set[int]:
     """
     children: dict[int, set[int]] = {}
     ended = set()
-    for entry in _PROC.glob("[0-9]*/stat"):
+    for name in os.listdir(_PROC) if os.path.isdir(_PROC) else ():
         with contextlib.suppress(OSError, ValueError, IndexError):
-            said = entry.read_text().rpartition(")")[2].split()
-            pid, parent, threads = int(entry.parent.name), int(said[1]), int(said[17])
-            children.setdefault(parent, set()).add(pid)
-            if said[0] in {"Z", "X"} and threads <= 1:  # of a process that goes on, the first thread may have ended
+            pid, said = int(name), _status(f"{_PROC}/{name}")
+            children.setdefault(int(said[1]), set()).add(pid)
+            if said[0] in {b"Z", b"X"} and int(said[17]) <= 1:  # of one that goes on, the first thread may have ended
                 ended.add(pid)
     found: set[int] = set()
     below = [os.getpid()]
