@@ -133,6 +133,7 @@ def _popen(
     command: list[str], environment: dict[str, str], limits: Limits, plan: IO[bytes] | None = None
 ) -> tuple["subprocess.Popen[bytes]", IO[bytes], Group | None]:
     group = make_group(limits)
+    inherited = [*([] if plan is None else [plan.fileno()]), *(group.open() if group else [])]
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - read and closed when the sandbox ends
     process = subprocess.Popen(
         group.entering(command) if group else command,
@@ -140,7 +141,7 @@ def _popen(
         stdout=subprocess.PIPE,
         stderr=errors,
         env=environment,
-        pass_fds=() if plan is None else (plan.fileno(),),
+        pass_fds=inherited,
         bufsize=0,
     )
     if plan is not None:

@@ -5,15 +5,18 @@ It runs no student code. Frames to the grader begin with one byte: `P` for a wor
 `C` for bytes that came from the child.
 """
 
+import contextlib
 import ctypes
 import os
 import select
 import struct
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from . import wire
+from .account import Account
 from .child import Child
 from .processes import descriptions_of, hold_back, inhabitants, memory_of, running, sweep
 
@@ -70,9 +73,11 @@ def _may_read(libc: ctypes.CDLL, ruleset: int, path: str) -> bool:
 
 
 def _open_description() -> None:
-    """Let the relay, which is of the same user, see how this process's memory is divided."""
+    """Let the relay, which is of the same user, look at this process's memory; where there is too little, go first."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, ctypes.c_ulong(1), 0, 0, 0)
+        with contextlib.suppress(OSError):  # behind landlock /proc is closed
+            Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 class _Program(ctypes.Structure):
@@ -112,6 +117,8 @@ class Relay:
         self.look, self.look_closer = 0.0, 0.0  # when the next looks are due
         self.described = 0
         self.left_running = 0
+        self.account = Account(config["account"]) if config["account"] else None
+        self.before = (0, 0)  # what the account said when the session began: bytes held, processes ended
 
     def serve(self) -> bool:
         """Relay until the grader ends the session; False if it closed its end instead."""
@@ -151,12 +158,15 @@ class Relay:
 
     def _start_session(self, request: dict[str, Any]) -> None:
         self.credit = len(request["cells"]) + 1
+        if self.account:
+            self.before = self.account.held(), self.account.killed()
         child_reads, self.to_child = os.pipe()
         self.from_child, child_writes = os.pipe()
         self.child = os.fork()
         if self.child == 0:
             try:
-                for descriptor in (self.commands, self.replies, self.to_child, self.from_child):
+                ours = self.commands, self.replies, self.to_child, self.from_child, *self.config["account"]
+                for descriptor in ours:
                     os.close(descriptor)
                 os.setsid()
                 keep_inside(self.config.get("student_reads"))
@@ -187,8 +197,7 @@ class Relay:
         at_once = hold_back(inside)
         left = (self.config["total_mb"] << 20) - self._held_by(inside)
         if left < 0:
-            most = self.config["total_mb"]
-            self._lose_child(f"the session's processes took more than {most:,} MiB of memory together", "memory")
+            self._lose_for_memory()
             return True
         # Half of what is left may be filled unseen; and no more than half of the time is spent on looking.
         now, quickest = time.monotonic(), min(max(1, at_once), os.cpu_count() or 1) * _QUICKEST
@@ -197,6 +206,8 @@ class Relay:
 
     def _held_by(self, inside: set[int]) -> float:
         """Bytes that processes hold, and that the kernel holds for them; any number, if one of them hides it."""
+        if self.account:
+            return float("inf") if self._was_killed() else self.account.held() - self.before[0]
         try:
             if time.monotonic() >= self.look_closer:
                 self.described = descriptions_of(inside, self.child)
@@ -227,7 +238,10 @@ class Relay:
         except BlockingIOError:
             return
         if not chunk:
-            self._lose_child(self._how_it_ended())
+            if self._was_killed():
+                self._lose_for_memory()
+            else:
+                self._lose_child(self._how_it_ended())
             return
         self.incoming += chunk
         while self.from_child >= 0 and len(self.incoming) >= 4:
@@ -260,6 +274,14 @@ class Relay:
         if os.WIFSIGNALED(status):
             return f"the session's process was ended by signal {os.WTERMSIG(status)}"
         return f"the code ended the session's process (exit status {os.WEXITSTATUS(status)})"
+
+    def _was_killed(self) -> bool:
+        """Return whether the kernel has ended a process of the session, because all of them held too much."""
+        return self.account is not None and self.account.killed() > self.before[1]
+
+    def _lose_for_memory(self) -> None:
+        most = self.config["total_mb"]
+        self._lose_child(f"the session's processes took more than {most:,} MiB of memory together", "memory")
 
     def _lose_child(self, reason: str, kind: str = "killed") -> None:
         self._end_session()
