@@ -7,12 +7,25 @@ most.
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["COMPILING", "MOST", "Patience", "idle", "kept_waiting", "processors", "quota", "spent", "stalled", "waited"]
+__all__ = [
+    "COMPILING",
+    "MOST",
+    "Patience",
+    "Quota",
+    "at_work",
+    "idle",
+    "kept_waiting",
+    "processors",
+    "quota",
+    "spent",
+    "stalled",
+    "waited",
+]
 
 MOST = 10
 """A time limit is stretched to this many times itself at most: one process among nine others gets a tenth of a core."""
@@ -194,25 +207,47 @@ def spent(root: int) -> float:
 
     A process that has ended is in here as long as nobody has waited for it, and in its parent's account afterwards.
     """
-    ticks = _ticks_below(root)
+    ticks = sum(sum(map(int, said[11:15])) for said in _below(root).values())
     return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
 
 
-def _ticks_below(root: int) -> int:
-    ticks, children = {}, dict[int, list[int]]()
+def at_work(root: int) -> bool:
+    """Whether any thread of the processes below one computes, or waits for a processor or a disk.
+
+    True where nothing says so.
+    """
+    return not _TASKS.is_dir() or any(
+        state in {"R", "D"} for pid in _below(root) if pid != root for state in _states(pid)
+    )
+
+
+def _states(pid: int) -> Iterator[str]:
+    """What each thread of a process does, in one letter."""
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"{_TASKS}/{pid}/task"):
+            with contextlib.suppress(OSError, IndexError):
+                yield _status(f"{_TASKS}/{pid}/task/{task}")[0]
+
+
+def _below(root: int) -> dict[int, list[str]]:
+    """A process and all below it, and what the system says of each, from its state on."""
+    said, children = {}, dict[int, list[int]]()
     for name in os.listdir(_TASKS) if _TASKS.is_dir() else ():
-        try:
-            with open(f"{_TASKS}/{int(name)}/stat", encoding="utf-8", errors="replace") as file:
-                said = file.read().rpartition(")")[2].split()
-        except (OSError, ValueError):  # no process, or one that has ended meanwhile
-            continue
-        ticks[int(name)] = sum(map(int, said[11:15]))
-        children.setdefault(int(said[1]), []).append(int(name))
-    total, waiting = 0, [root]
+        with contextlib.suppress(OSError, ValueError, IndexError):  # no process, or one that has ended meanwhile
+            said[int(name)] = _status(f"{_TASKS}/{int(name)}")
+            children.setdefault(int(said[int(name)][1]), []).append(int(name))
+    found, waiting = {}, [root]
     while waiting:
-        total += ticks.get(waiting[-1], 0)
-        waiting += children.get(waiting.pop(), [])
-    return total
+        pid = waiting.pop()
+        if pid in said:
+            found[pid] = said[pid]
+        waiting += children.get(pid, [])
+    return found
+
+
+def _status(folder: str) -> list[str]:
+    with open(f"{folder}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()
 
 
 def waited(process: int | str = "self") -> float:

@@ -3,7 +3,9 @@
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -124,6 +126,30 @@ def test_a_cell_ends_in_its_time(tmp_path: Path, isolation: str, means: str) -> 
         outcome = outcome_of(box, using(means, SHORT * 1.5))
         assert outcome.status == "timeout" or outcome.error in REFUSED, outcome
         assert works(box)
+
+
+DEAF = """
+import signal, time
+signal.setitimer(signal.ITIMER_REAL, 0)
+while True:
+    {}
+"""
+
+
+@pytest.mark.parametrize(("does", "stretched"), [("time.sleep(9)", False), ("signal.pause()", False), ("pass", True)])
+def test_what_sleeps_is_kept_waiting_by_nobody(tmp_path, monkeypatch, does, stretched):
+    """On a machine that others keep busy, a limit is stretched for what waits for a processor, and for nothing else."""
+    monkeypatch.setattr("autograder.sandbox.session.kept_waiting", lambda _: partial(since, time.monotonic()))
+    with Sandbox(write_edition(tmp_path), Limits(cell_seconds=0.5)) as box:
+        begun = time.monotonic()
+        assert outcome_of(box, DEAF.format(does)).status == "timeout"
+        assert (time.monotonic() - begun > 5.0) is stretched
+        assert works(box)
+
+
+def since(begun: float) -> float:
+    """All the seconds since then."""
+    return time.monotonic() - begun
 
 
 def after(
