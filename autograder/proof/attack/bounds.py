@@ -10,12 +10,15 @@ from __future__ import annotations
 from textwrap import dedent, indent
 
 from autograder.proof.attack.model import Attack, cells
-from autograder.proof.attack.system import REACHED
+from autograder.proof.attack.system import REACHED, TELL
 
-__all__ = ["BOUNDS", "HOLDING", "USING", "holding", "using"]
+__all__ = ["BOUNDS", "HOLDING", "TOTAL_MB", "USING", "holding", "using"]
 
-_HELD = 640 << 20
-"""Bytes that an attack holds: a quarter more than the sessions that are attacked may have."""
+TOTAL_MB = 512
+"""The memory that a session may have which is attacked, in MiB: it is filled within the time of a cell."""
+
+_HELD = TOTAL_MB * 5 // 4 << 20
+"""Bytes that an attack holds, if it can."""
 
 _USED = 2.5
 """Seconds for which an attack keeps every processor busy: two and a half times the limit of a cell."""
@@ -386,14 +389,6 @@ USING: dict[str, tuple[str, str]] = {
 }
 """Programs that use `AIM` seconds of processor time, by name: what each of them tries, and its text."""
 
-_TELL = """
-def add(x, y):
-    raise refusal
-
-
-mul = neg = add
-"""
-
 
 def holding(name: str, size: int) -> str:
     """The text of a cell that holds so many bytes by one of the means in `HOLDING`, and then raises an error."""
@@ -408,7 +403,7 @@ def using(name: str, seconds: float) -> str:
 
 def _attack(name: str, tries: str, program: str) -> Attack:
     """An attack whose answers raise what the program ended with, where a report would show it."""
-    text = f"try:\n{indent(program, '    ')}\nexcept Exception as error:\n    refusal = error\n{_TELL}"
+    text = f"try:\n{indent(program, '    ')}\nexcept Exception as error:\n    refusal = error\n{TELL}"
     return Attack(name, tries, cells(text))
 
 

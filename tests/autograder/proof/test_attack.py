@@ -32,6 +32,7 @@ from autograder.proof.attack import (
     TRUTH,
     WITNESSES,
 )
+from autograder.proof.attack.bounds import TOTAL_MB
 from autograder.proof.attack.guessing import JUNK, passed_by, won_by_guessing
 from autograder.proof.attack.model import RIGHT, WRONG, Attack, cells
 from autograder.proof.attack.naive import achieved_on_naive
@@ -65,7 +66,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         choose()
     except SandboxUnavailable as error:
         pytest.skip(str(error))
-    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4, total_mb=512)
+    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4, total_mb=TOTAL_MB)
     with Arena(tmp_path_factory.mktemp("attack") / "arena", ROOT / "course", limits=limits) as arena:
         yield arena
 
