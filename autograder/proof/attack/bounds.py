@@ -286,7 +286,7 @@ HOLDING: dict[str, tuple[str, str]] = {
         wait_for(8)
         """,
     ),
-    "huge-pages": (
+    "advised-huge-pages": (
         "memory is asked for in huge pages",
         """
         def huge():
