@@ -187,8 +187,8 @@ class Relay:
 
     def _takes_too_much(self) -> bool:
         """End a session that has more files or memory than it may; look again after a moment only."""
-        begun = time.monotonic()
-        if begun < self.look:
+        begun = time.process_time()
+        if time.monotonic() < self.look:
             return False
         if self._has_too_many_files():
             self._lose_child(f"the session made more than {self.config['files']:,} files")
@@ -199,9 +199,10 @@ class Relay:
         if left < 0:
             self._lose_for_memory()
             return True
-        # Half of what is left may be filled unseen; and no more than half of the time is spent on looking.
-        now, quickest = time.monotonic(), min(max(1, at_once), os.cpu_count() or 1) * _QUICKEST
-        self.look = now + max(_CLOSEST, now - begun, min(_LOOK_SECONDS, left / 2 / quickest))
+        # Half of what is left may be filled unseen; and no more than half of a processor's time is spent on looking.
+        quickest = min(max(1, at_once), os.cpu_count() or 1) * _QUICKEST
+        pause = max(_CLOSEST, time.process_time() - begun, min(_LOOK_SECONDS, left / 2 / quickest))
+        self.look = time.monotonic() + pause
         return False
 
     def _held_by(self, inside: set[int]) -> float:
