@@ -22,6 +22,7 @@ from autograder.gradebook.page_exporter import page_of
 from autograder.grafting.collecting import regraft, take_in
 from autograder.judging.judge import SESSIONS, Judge
 from autograder.library import MINIGRAD
+from autograder.proof.attack.bounds import TOTAL_MB
 from autograder.proof.attack.elsewhere import target_of
 from autograder.proof.attack.model import Attack, Files, Link, notebook_with
 from autograder.proof.attack.naming import strange_names
@@ -38,7 +39,7 @@ __all__ = ["Arena", "Row"]
 
 NO_EFFECT = "no effect: its answers were judged as they are"
 CANARY = "canary_of_a_neighbour_who_wrote_this_line"
-LIMITS = Limits(cell_seconds=1, test_seconds=2, submission_seconds=10, total_mb=1024)
+LIMITS = Limits(cell_seconds=1, test_seconds=2, submission_seconds=10, total_mb=TOTAL_MB)
 _GROWING = ("submitted", "originals", ".grades", ".cache")
 _MARKS = ("unpickled-by-the-grader", "pickled", "own-kernel", "by-magic")
 MEASURED = 5.0

@@ -61,7 +61,104 @@ _PIECES = (
     "x=y\n", "x = x\n", "%x\n", "!x\n", "a?\n", "x = %y\n", "%%x\n", "# %%\n", "#%%\n", "# exercise: a.b\n",
     "# exercise: ", "# In[1]:\n", "def f():pass\n", "def f(x):\n return x\n", "class a:pass\n", "import a\n",
     "from a import *\n", "if a:\n a\n", "for a in a:a\n", "try:\n a\nexcept:\n a\n", "with a:a\n", "global a\n",
-    "del a\n", "a: b\n", "...\n", "def _answer(text: str) -> object:
+    "del a\n", "a: b\n", "...\n", "<<<<<<< a\n", "=======\n", ">>>>>>> a\n", "<<<<<<< a\n=======\n>>>>>>> a\n",
+    "### BEGIN SOLUTION\n", "### END SOLUTION\n", "\"cell_type\": \"code\", ", "{\"source\": \"", "\\u0000", "\\\"",
+    "<div class=\"hl-python\"><pre>", "<pre>",
+)  # fmt: skip
+
+
+def _repeated(size: int) -> Iterator[tuple[str, str]]:
+    for piece in _PIECES:
+        yield repr(piece), (piece * (size // len(piece) + 1))[:size]
+
+
+def _made(size: int) -> Iterator[tuple[str, str]]:
+    """Texts of whole shapes: many names, many readers of them, deep nesting, growing runs."""
+    lines = size // 24
+    yield "runs of backticks, each longer", "".join("`" * n + "a" for n in range(1, int((2 * size) ** 0.5)))[:size]
+    yield "fences, each longer", "".join("`" * n + "\n" for n in range(3, int((2 * size) ** 0.5)))[:size]
+    yield "many names, bound in one line", "=".join(f"n{k}" for k in range(size // 8)) + "=0"
+    yield "many names, each read by one", "\n".join(f"n{k} = n{k + 1}" for k in range(lines))
+    yield "one name, bound many times", "\n".join(f"f = {k}" for k in range(lines)) + "\ndef f(x): return f"
+    yield (
+        "many readers of many names",
+        (
+            "\n".join(f"n{k} = 0" for k in range(lines // 4))
+            + "\n"
+            + "\n".join(
+                "def f(): return " + "+".join(f"n{k}" for k in range(40 * j, 40 * j + 40)) for j in range(lines // 40)
+            )
+        ),
+    )
+    yield "one line of statements that read all", ";".join(f"n{k}=n{k}" for k in range(size // 14))
+    for words, scope in (("functions", "def g(): a"), ("comprehensions", "[b for b in c]")):
+        inner = "".join(f" a{k} = 0\n" for k in range(size // 32)) + f" {scope}\n" * (size // 32)
+        yield f"a function of many names and {words}", f"def f():\n{inner}"
+    yield "deep brackets", "(" * (size // 2) + ")" * (size // 2)
+    yield "deep blocks", "".join(" " * depth + "if a:\n" for depth in range(95)) + " " * 95 + "a"
+    yield "decorators", "@a\n" * (size // 3) + "def f():pass"
+    yield "a long line of white space", " " * size + "x"
+    yield "quotes that never end", '"""' + "a" * size
+    yield "tokens that are none", "$?" * (size // 2)
+
+
+def texts(size: int) -> Iterator[tuple[str, str]]:
+    """Texts of about a size, with words for each."""
+    yield from _repeated(size)
+    yield from _made(size)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A trusted step.
+
+    Attributes:
+        name: What it does, in words.
+        size: Characters of the longest text that it is given.
+        run: Does it.
+    """
+
+    name: str
+    size: int
+    run: Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A text that a step was tried with, in words, and the seconds of processor time that it took."""
+
+    step: Step
+    text: str
+    seconds: float
+
+
+def _notebook(text: str, *, cells: int = 1) -> bytes:
+    """A notebook of code cells that share a text, as it comes from a student."""
+    part = max(1, len(text) // cells)
+    texts = [text[place : place + part] for place in range(0, len(text), part)]
+    listed = [
+        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "outputs": [], "source": each}
+        for n, each in enumerate(texts)
+    ]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": listed}).encode()
+
+
+@cache
+def _master() -> nbformat.NotebookNode:
+    """A released notebook of two exercises."""
+    cells = [nbformat.v4.new_markdown_cell("# A lesson")]
+    for name in ("add", "mul"):
+        source = f"# exercise: operators.{name}\n\n\ndef {name}(x, y):\n    raise NotImplementedError"
+        cell = nbformat.v4.new_code_cell(source, id=name)
+        cell.metadata["nbgrader"] = {"grade": False, "solution": True, "locked": False, "grade_id": f"{name}-solution",
+                                     "schema_version": 3, "task": False}  # fmt: skip
+        cells.append(cell)
+    cells += Question("why", "Why?").cells()
+    notebook: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=cells)
+    return notebook
+
+
+def _answer(text: str) -> object:
     """Graft a solution cell and an answer in words, and look at what was taken as the judge does."""
     handed = copy.deepcopy(_master())
     handed.cells[1].source = text

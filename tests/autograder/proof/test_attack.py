@@ -22,17 +22,10 @@ from autograder.judging.judge import Judge
 from autograder.proof.attack import (
     ATTACKS,
     BORROWING,
-    DRAFTS,
-    IDLE,
-    INSIDERS,
-    NEIGHBOURS,
-    NOTEBOOKS,
+    FAMILIES,
     SHARING,
-    STOCK,
-    SYSTEM,
-    TRUTH,
-    WITNESSES,
 )
+from autograder.proof.attack.bounds import TOTAL_MB
 from autograder.proof.attack.drafts import without_draft
 from autograder.proof.attack.elsewhere import applied
 from autograder.proof.attack.guessing import JUNK, passed_by, won_by_guessing
@@ -51,7 +44,8 @@ EVERY_TIME = frozenset({
     "invalid-utf-8", "many-notebooks", "loopback-connection", "fork-bomb", "thread-bomb", "infinite-answer",
     "many-axes", "forged-result", "patches-wire", "answers-true", "answers-one", "inherits-arithmetic", "map-by-zip",
     "forged-block-size", "forged-witness-by-numpy", "shares-by-dict", "shares-by-repr", "shares-small-block",
-    "searches-memory", "drops-shared-pages", "idle-refuses-all", "draft-argument-twice",
+    "searches-memory", "drops-shared-pages", "idle-refuses-all", "draft-argument-twice", "rewrites-inherited-pages",
+    "keeps-no-zombies",
 })  # fmt: skip
 """Attacks of each kind; the others take turns."""
 
@@ -68,7 +62,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         choose()
     except SandboxUnavailable as error:
         pytest.skip(str(error))
-    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4)
+    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4, total_mb=TOTAL_MB)
     with Arena(tmp_path_factory.mktemp("attack") / "arena", ROOT / "course", limits=limits) as arena:
         yield arena
 
@@ -81,9 +75,8 @@ def test_there_are_enough() -> None:
 
 def test_attacks_of_each_kind_are_made_every_time() -> None:
     """Each family has an attack that never waits for its turn."""
-    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING, IDLE, DRAFTS)
-    assert sum(map(len, families)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
-    assert [family[0].name for family in families if not EVERY_TIME & {attack.name for attack in family}] == []
+    assert sum(map(len, FAMILIES)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
+    assert [family[0].name for family in FAMILIES if not EVERY_TIME & {attack.name for attack in family}] == []
 
 
 @pytest.mark.parametrize(
