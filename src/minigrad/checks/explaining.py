@@ -15,8 +15,11 @@ from typing import Any
 
 from minigrad.checks.expectation import PAIR, hint_of, message_of
 from minigrad.exercises import syllabus
+from minigrad.exercises.stubs import codes, is_unfinished
 
-__all__ = ["Answer"]
+__all__ = ["NOT_WRITTEN", "Answer"]
+
+NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 
 DEEP = "Python allows about 1,000 nested calls; a loop with a list of what is still to do has no such limit."
 
@@ -42,6 +45,7 @@ class Answer:
         self._names = [name.rpartition(".")[2] for name in objects]
         self.names = {f.__code__: name for name, value in zip(self._names, objects.values(), strict=True)
                       for f in _functions_of(value) if f.__name__ == "<lambda>"}  # fmt: skip
+        self._codes = {code for value in objects.values() for code in codes(value)}
         self._signatures = dict(found for name in objects for found in _signatures(name))
 
     def reason(self, error: BaseException, test: Callable[..., Any]) -> str:
@@ -59,6 +63,23 @@ class Answer:
         own = Counter(self._owner(f) for f, _ in traceback.walk_tb(error.__traceback__) if self.is_theirs(f, test))
         reason = f"{own.most_common(1)[0][0] if own else 'your code'} calls itself too deeply (RecursionError)"
         return reason, self.elsewhere(error, test) or DEEP
+
+    def of_stub(self, error: NotImplementedError, test: Callable[..., Any]) -> tuple[str, str]:
+        """Return the reason and the hint if a stub has raised an error: this answer's, or one that it calls.
+
+        Nothing where none did: `NotImplementedError` may be the answer's own way to refuse, or the library's.
+        """
+        *_, (last, _) = traceback.walk_tb(error.__traceback__)
+        if self.is_theirs(last, test):
+            if not is_unfinished(last.f_code):
+                return "", ""
+            owner = self._owner(last)
+            return (NOT_WRITTEN, "") if last.f_code in self._codes or owner in self._names else _calls_stub(owner)
+        if any(map(is_unfinished, self._codes)):  # compiled code has no frames
+            return NOT_WRITTEN, ""
+        called = sorted({name for code in self._codes for name in code.co_names})
+        unfinished = [name for scope in self._scopes for name in called if is_unfinished(scope.get(name))]
+        return _calls_stub(unfinished[0]) if unfinished else ("", "")
 
     def elsewhere(self, error: BaseException, test: Callable[..., Any]) -> str:
         """Return a sentence if an error was raised in the student's answer to another exercise."""
@@ -128,6 +149,10 @@ class Answer:
         file = frame.f_code.co_filename
         is_known = file in self._files or any(frame.f_globals is scope for scope in self._scopes)
         return is_known and file != test.__code__.co_filename and not file.startswith(_LIBRARY)
+
+
+def _calls_stub(name: str) -> tuple[str, str]:
+    return f"it calls {name}, which is not written yet", f"write {name} first"
 
 
 def _functions_of(value: object) -> list[FunctionType]:

@@ -24,7 +24,7 @@ from typing import Any
 from minigrad import exercises
 from minigrad.checks.calls import Call, call_of
 from minigrad.checks.expectation import NO_RETURN, Expectation
-from minigrad.checks.explaining import Answer
+from minigrad.checks.explaining import NOT_WRITTEN, Answer
 from minigrad.checks.observed import Observed
 from minigrad.checks.report import as_html, as_text
 from minigrad.errors import ExerciseNotDone, MissingPackage
@@ -46,7 +46,6 @@ _KERNELS = frozenset({"ipykernel", "pyodide_kernel"})  # Jupyter's, on a compute
 ENDLESS = "still running when its time was over: does the loop end?"
 NOT_RUN = "The checks after this one were not run."
 _MOST_PRINTED, _MOST_LINES = 2000, 20  # characters and lines of what an answer prints
-NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 
 Test = Callable[[SimpleNamespace], None]
 _tests: dict[str, list[tuple[Test, str]]] = {}
@@ -335,8 +334,9 @@ def _tried(
     except MissingPackage:
         raise
     except (Exception, SystemExit) as error:
-        if type(error) is NotImplementedError:
-            return CheckResult(title, False, NOT_WRITTEN, "", section), None
+        if type(error) is NotImplementedError and (stub := answer.of_stub(error, test))[0]:
+            call = None if stub[0] == NOT_WRITTEN else call_of(error, test)
+            return CheckResult(title, False, *stub, section, stub[0]), call
         reason = answer.reason(error, test)
         return CheckResult(title, False, reason, answer.hint(error, test), section, reason), call_of(error, test)
     return CheckResult(title, True, section=section), None
