@@ -17,7 +17,7 @@ from minigrad import cuda_ops
 from minigrad.backends.gpu import from_host, launch, teaching
 from minigrad.backends.gpu.launching import block_dim
 from minigrad.checks import launches
-from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.kernels import is_float_index
 from minigrad.checks.runner import ENDLESS, NOT_RUN, Test, visible
 from minigrad.machine import _numba
@@ -349,7 +349,8 @@ def matmul_of_several_tiles(student: SimpleNamespace) -> None:
     seen = _matmul(student._tensor_matrix_multiply, launches.result(1, n, n), a, b)
     _expect(seen, a @ b, hint="new tiles in each step along k, 0.0 beyond the end of the matrices")
     expect(seen["writes"], 1, hint="how often one thread writes global memory: keep the sum in a variable")
-    expect(seen["reads"] <= 4, True, hint="two steps along k: one element of a and one of b in each")
+    reads = f"each thread reads global memory {seen['reads']} times, expected 4 times at most"
+    expect_that(seen["reads"] <= 4, reads, "two steps along k: one element of a and one of b in each")
 
 
 @_visible_on_device("cuda_ops._tensor_matrix_multiply", MATMUL)

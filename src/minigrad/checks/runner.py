@@ -28,6 +28,7 @@ from minigrad.checks.explaining import NOT_WRITTEN, Answer
 from minigrad.checks.observed import Observed
 from minigrad.checks.report import as_html, as_text
 from minigrad.errors import ExerciseNotDone, MissingPackage
+from minigrad.exercises import syllabus
 from minigrad.exercises.marker import exercise_of
 from minigrad.tutor import hints, progressing
 
@@ -138,8 +139,9 @@ def check(id: str = "") -> CheckReport:
     """Run the visible tests of an exercise on the objects that this notebook defines.
 
     Args:
-        id: The exercise, for example ``"autodiff.topological_sort"``.
+        id: The exercise, for example ``"autodiff.topological_sort"``, or a function that it asks for.
     """
+    id = syllabus.meant(id)
     here = sys._getframe(1).f_globals
     report = _of_broken_cell(id, here) or run(id, here, tell=partial(print, file=sys.stdout, flush=True))
     progressing.record(report)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 
-from minigrad.commands.common import console, print_json
+from minigrad.commands.common import console, print_json, table_of
 
 if TYPE_CHECKING:
     from minigrad.working_folder.checking import Checked
@@ -51,7 +50,7 @@ def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> Non
     from minigrad.checks.report import as_text
     from minigrad.working_folder.minitorch import lacking, version
 
-    table = Table("task", "answer", "checks", "points")
+    table = table_of("task", "answer", "checks", "points")
     for report in checked.reports:
         passed = sum(result.passed for result in report.results)
         style = "green" if report.passed else "red"

@@ -82,6 +82,8 @@ def test_two_attempts_are_graded(folder):
     assert f"together 2 of 30 points. Next: {following}" in first and "together 4 of 30 points. Next: " in second
     pages = folder / ".minigrad"
     assert (pages / "report.html").as_uri() in first
+    assert first.startswith(f"Graded: {LESSON}.ipynb\n")
+    assert progressing.read()[ID].graded == 2 and attempts.no_attempt(ID, folder) == ""
     page = pages / f"report-{LESSON}.html"
     assert page.as_uri() in second and "2 → 4 of 4 points; won: order" in page.read_text(encoding="utf-8")
 
@@ -168,7 +170,7 @@ def test_checks_and_progress_lead_to_the_hidden_tests(folder, monkeypatch):
 
 
 def test_a_solution_is_for_those_who_have_tried(folder):
-    """A stub, and an answer that was never checked, are no attempts; a checked answer is one."""
+    """A stub, and an answer that nobody looked at, are no attempts; an answer that was checked or graded is one."""
     path = folder / f"{LESSON}.ipynb"
     assert "write an answer, save the notebook and check it" in attempts.no_attempt(ID, folder)
     checked()
@@ -177,8 +179,10 @@ def test_a_solution_is_for_those_who_have_tried(folder):
     assert attempts.no_attempt(ID, folder) == ""
     checked(checks=0)
     assert attempts.no_attempt(ID, folder) == (
-        f"your answer to {ID} was never checked: `minigrad check --exercise {ID}` does it"
+        f"your answer to {ID} was neither checked nor graded: `minigrad check --exercise {ID}` checks it"
     )
+    progressing.was_graded(ID, folder)
+    assert attempts.no_attempt(ID, folder) == ""
     path.unlink()
     checked()
     assert attempts.no_attempt(ID, folder)
