@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from minigrad import exercises
 from minigrad.cli import app
-from minigrad.errors import MinigradError
+from minigrad.errors import MinigradError, UnknownExercise
+from minigrad.exercises import syllabus
 from minigrad.machine import packages
 from minigrad.standing_aside import CUT
 from minigrad.tutor import progressing
@@ -219,6 +220,15 @@ def test_one_name_is_understood_by_all_commands(folder, monkeypatch):
         naming.meant("tensor_map", folder)
     for words in (["hint", "why"], ["check", "--exercise", "why"]):
         assert f"why is a question of lesson {LESSON}, and no exercise; `minigrad solution why`" in _refused(*words)
+    for each in exercises.catalogue().values():  # and by the functions `check` and `hint`
+        for name in (each.id, *each.objects, *(part.rpartition(".")[2] for part in (each.id, *each.objects))):
+            try:
+                found = naming.meant(name, None)
+            except UnknownExercise:
+                with pytest.raises(UnknownExercise, match="did you mean"):
+                    syllabus.meant(name)
+            else:
+                assert syllabus.meant(name) == found
     monkeypatch.setattr(grader, "run", lambda *words: words[1] == "tensor_data.permute" or pytest.fail(words))
     assert _typed("solution", "permute", "--now") == 1
     assert "  minigrad solution operators.arithmetic\n" in _printed("solution")
