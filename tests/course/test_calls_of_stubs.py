@@ -68,3 +68,25 @@ def test_the_other_exercise_is_named(id):
         assert NOT_WRITTEN not in reasons
         assert reasons <= {f"it calls {name}, which is not written yet" for name in functions(other)}, str(report)
         assert reasons or id not in QUICK
+
+
+PARTS = [each.id for each in COURSE.exercises.values() if not each.uses and len(each.objects) > 1]
+
+
+WHOLE = ("functional.jacfwd", "program.trace", "program.jit")
+"""Exercises whose functions are checked together."""
+
+
+@pytest.mark.parametrize("id", PARTS)
+def test_a_part_of_an_answer_is_checked_by_itself(id):
+    """As after a cell that stopped half-way: what is there is checked, and what is not there is named, once."""
+    exercise = COURSE.exercise(id)
+    namespace = names_above(exercise)
+    cell(f"{marker(id)}\n{references(exercise.lesson)[id]}", f"<a part of {id}>", namespace)
+    last = exercise.objects[-1].rpartition(".")[2]
+    del namespace[last]
+    first, *others = run(id, namespace).results
+    assert first.reason == f"{last} must be defined in this notebook: run the cell above first"
+    reasons = {each.reason for each in others if not each.passed}
+    assert reasons and all(last in reason and "not defined" in reason for reason in reasons), reasons
+    assert any(each.passed for each in others) or id in WHOLE

@@ -189,26 +189,23 @@ def run(
         tell: Says, once, that kernels are being compiled, where that takes a while.
     """
     exercise = exercises.get(id)
-    try:
-        objects = exercises.collect(id, namespace)
-    except ExerciseNotDone:
-        names = ", ".join(exercises.missing(id, namespace))
+    objects = exercises.there(id, namespace)
+    lacking: list[CheckResult] = []
+    if names := ", ".join(exercises.missing(id, namespace)):
         reason = f"{names} must be defined in {where}"
-        return CheckReport(
-            id,
-            exercise.points,
-            (CheckResult("All that the exercise asks for is defined", False, reason),),
-            hints.pointer(id),
-        )
+        lacking = [CheckResult("All that the exercise asks for is defined", False, reason)]
+    if not objects:
+        return CheckReport(id, exercise.points, tuple(lacking), hints.pointer(id))
     tests = _tests_of(id)
     answer = Answer(objects, namespace)
     printed, left_out = _Tail(), list[str]()
     try:
         with exercises.install(exercises.standing_in(id, namespace)), exercises.install(objects):
-            student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
+            student = _Student(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
             results, left_out = _run_all(tests, student, answer, printed, _Once(tell))
     except TypeError as error:  # a class where a function belongs, or the other way round
         results = [CheckResult("The answer is of the right kind", False, str(error))]
+    results = [*lacking, *results]
     pointer = "" if all(result.passed for result in results) else hints.pointer(id)
     return CheckReport(id, exercise.points, tuple(results), pointer, printed.text, tuple(left_out))
 
@@ -325,7 +322,7 @@ def _tried(
         hint = failure.hint if call.is_result or failure.hint != NO_RETURN else failure.otherwise
         cause = NO_RETURN if hint == NO_RETURN else ""
         return CheckResult(title, False, reason, hint or "", section, cause), call
-    except ExerciseNotDone as error:
+    except (ExerciseNotDone, _NotDefined) as error:
         return CheckResult(title, False, str(error), "", section, str(error)), None
     except RecursionError as error:
         reason, hint = answer.of_recursion(error, test)
@@ -342,6 +339,17 @@ def _tried(
         reason = answer.reason(error, test)
         return CheckResult(title, False, reason, answer.hint(error, test), section, reason), call_of(error, test)
     return CheckResult(title, True, section=section), None
+
+
+class _NotDefined(AttributeError):
+    """A test asks for a function that the answer does not define."""
+
+
+class _Student(SimpleNamespace):
+    """The answer as tests take it; a part of it may not be there."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise _NotDefined(f"{name} is not defined")
 
 
 class _TooSlow(BaseException):
