@@ -224,7 +224,11 @@ def test_the_report_shows_both_values_and_the_version(tmp_path):
     assert "Stricter than MiniTorch; an answer that follows MiniTorch is not wrong:" in seen
     assert f"log(10.0): the answer gives {math.log(10.0 + 1e-6)!r}, this course asks for {math.log(10.0)!r}." in seen
     assert "could not be run: NameError: name 'undefined' is not defined" in seen
+    unseen = "the type of an empty sum; whether the arguments stay as they were"
+    assert "Looked at in grading alone: operators.arithmetic: the last digits" in seen
+    assert f"operators.folds: {unseen}" in seen
     content = json.loads(command(package, "--json", cwd=tmp_path).stdout)
+    assert content["not_looked_at"]["operators.folds"] == unseen.split("; ")
     assert content["version"] == "MiniTorch since 2022"
     assert [each["question"] for each in content["stricter_than_minitorch"]] == ["log(10.0)"]
 
