@@ -334,8 +334,8 @@ def _tried(
         raise
     except (Exception, SystemExit) as error:
         if type(error) is NotImplementedError and (stub := answer.of_stub(error, test))[0]:
-            call = None if stub[0] == NOT_WRITTEN else call_of(error, test)
-            return CheckResult(title, False, *stub, section, stub[0]), call
+            called = None if stub[0] == NOT_WRITTEN else call_of(error, test)
+            return CheckResult(title, False, *stub, section, stub[0]), called
         reason = answer.reason(error, test)
         return CheckResult(title, False, reason, answer.hint(error, test), section, reason), call_of(error, test)
     return CheckResult(title, True, section=section), None

@@ -22,7 +22,7 @@ class _Asked:
     """Makes a method of which the truth value is no answer: a method is always true, called or not."""
 
     def __init__(self, function: Callable[[Any], bool]) -> None:
-        functools.update_wrapper(self, function)
+        self.__annotations__ = function.__annotations__
         self._function = function
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

@@ -101,7 +101,7 @@ def meant(name: str) -> str:
     >>> meant("max")
     'operators.comparison'
     """
-    found = named(name) if isinstance(name, str) and name not in catalogue() else []
+    found = [] if callable(name) or name in catalogue() else named(name)
     return found[0] if len(found) == 1 else get(name).id
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations, product
 from typing import Any
 
-__all__ = ["NO_START", "as_theirs", "curried", "has_no_start"]
+__all__ = ["NO_START", "as_theirs", "called_otherwise", "curried", "has_no_start"]
 
 NO_START = "reduce takes no start, which MiniTorch since 2023 does not ask for; it got the start as the first element"
 
@@ -68,6 +68,20 @@ def as_theirs(name: str, ours: Callable[..., Any], theirs: Callable[..., Any]) -
     if name == "reduce" and not _has_start(way):
         return theirs
     return _taking(way, lambda given: _called(ours, _OURS[name], given), list(_signatures(name, theirs, way)))
+
+
+def called_otherwise(name: str, theirs: Callable[..., Any]) -> str:
+    """Return a sentence if map, zipWith or reduce is called in another way than this course's; else nothing.
+
+    >>> from minigrad.working_folder.signatures import called_otherwise
+    >>> called_otherwise("map", lambda numbers, fn: [fn(x) for x in numbers])
+    'map is called as map(ls, fn), which MiniTorch since 2023 leaves open; this course asks for map(fn)(ls)'
+    """
+    way = _way_of(name, theirs)
+    if way == _OURS[name]:
+        return ""
+    called, ours = (name + "".join(f"({', '.join(names)})" for names in each) for each in (way, _OURS[name]))
+    return f"{name} is called as {called}, which MiniTorch since 2023 leaves open; this course asks for {ours}"
 
 
 def has_no_start(reduce: Callable[..., Any]) -> bool:
