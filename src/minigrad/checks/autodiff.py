@@ -342,7 +342,7 @@ def short_and_long_path(student: SimpleNamespace) -> None:
     }
     expect(x.derivative, 74.0, hint="2 * (7 + 3 * 10)", when=meanings)
     never = "a was not asked at all: `a.chain_rule(d_output)` takes the step"
-    asked = "add up what arrives at a first, then take one step back"
+    asked = "this is how often a was asked for a step back; add up first, then take one step"
     expect(len(a.received), 1, hint=asked, when={0: never}, of="the number of steps back through a")
 
 

@@ -44,7 +44,7 @@ def shared_values(student: SimpleNamespace) -> None:
     """An argument that all examples share stays as it is."""
     shared = counted(2, 3)
     left, right = student.aligned(Batched(counted(5, 3)), shared)
-    expect(list(left.shape), [5, 1, 3], hint="a Batched gets further axes behind that of the examples")
+    expect(list(left.shape), [5, 1, 3], hint="only a Batched gets further axes")
     expect_that(
         right is shared, "what all examples share is another value than before", "only a Batched gets further axes"
     )

@@ -96,7 +96,9 @@ def parameters_without_names(student: SimpleNamespace) -> None:
     expect(_shown(listed), VALUES, hint="named_parameters has them all, each with its name", when=when)
     is_same = next(iter(root.parameters())) is root.bias
     expect_that(
-        is_same, "a parameter in the list is not the one of the module", "return the Parameter objects themselves"
+        is_same,
+        "a parameter in the list is not the one of the module",
+        "return the Parameter objects, not their values",
     )
 
 
