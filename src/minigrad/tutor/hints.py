@@ -53,7 +53,7 @@ class Hint:
         return f"{self.headline}\n\n{body}\n\n{self.note}"
 
     def _repr_html_(self) -> str:
-        body, note = html_of(self.text), html_of(self.note)
+        body, note = (html_of(text, quote=False) for text in (self.text, self.note))
         return (
             '<div class="minigrad-hint" style="border-left:4px solid #1f77b4;padding:.4em 1em;color:inherit">'
             f"<b>{escape(self.headline)}</b>"
@@ -62,14 +62,14 @@ class Hint:
         )
 
 
-def html_of(text: str) -> str:
-    """Return a text as HTML, with code where it has backticks.
+def html_of(text: str, *, quote: bool = True) -> str:
+    """Return a text as HTML, with code where it has backticks; quotation marks are escaped too, unless they may stay.
 
     >>> from minigrad.tutor.hints import html_of
     >>> html_of("is a `return` missing?")
     'is a <code>return</code> missing?'
     """
-    return _CODE.sub(r"<code>\1</code>", escape(text, quote=False))
+    return _CODE.sub(r"<code>\1</code>", escape(text, quote=quote))
 
 
 @cache
