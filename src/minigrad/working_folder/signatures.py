@@ -38,8 +38,9 @@ _REFUSED, _REACHED, _ANSWERED, _RIGHT = range(4)  # what comes of calling a func
 def curried(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
     """Return map, zipWith or reduce as functions that return functions, however they take their arguments.
 
+    >>> import functools
     >>> from minigrad.working_folder.signatures import curried
-    >>> curried("reduce", lambda numbers, first, fn: fn(first, *numbers))(pow, 2.0)([3.0])
+    >>> curried("reduce", lambda numbers, first, fn: functools.reduce(fn, numbers, first))(pow, 2.0)([3.0])
     8.0
     """
     way = _way_of(name, theirs)
@@ -89,7 +90,7 @@ def has_no_start(reduce: Callable[..., Any]) -> bool:
 
     >>> import functools
     >>> from minigrad.working_folder.signatures import has_no_start
-    >>> has_no_start(lambda fn, values: functools.reduce(fn, values)), has_no_start(lambda fn, start: print)
+    >>> has_no_start(lambda fn, values: functools.reduce(fn, values)), has_no_start(lambda fn, start: lambda ls: start)
     (True, False)
     """
     return not _has_start(_way_of("reduce", reduce))
