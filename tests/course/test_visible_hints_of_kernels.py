@@ -141,7 +141,7 @@ def test_what_is_wrong_in_python_is_not_launched(id, right, slip):
     assert "values were right" not in last.hint
 
 
-@pytest.mark.full("kernels run in the simulator of a GPU", share=8)
+@pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=16)
 @pytest.mark.parametrize(
     ("id", "mistake"),
     [
