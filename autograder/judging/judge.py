@@ -38,9 +38,10 @@ from autograder.judging.student_cells import (
     not_done,
     solution_cell,
     source_cells,
-    what_is_missing,
     why_missing,
+    why_some_are_missing,
     without_later_imports,
+    without_some,
 )
 from autograder.judging.warm_tests import WarmTests
 from autograder.judging.watched import Watched, watched_cells
@@ -270,9 +271,9 @@ class Judge:
             verdicts, later = self._verdicts_of_plain_code(exercise, sessions, missing, points_only)
             events = list(dict.fromkeys((*events, *later)))
         graded = scored(exercise, verdicts) if is_there else zero(exercise, why_missing(exercise, cells, outcomes))
-        notes = cell_notes(exercise, cells, outcomes, graded)
         if missing and graded.verdicts:
-            notes = [*notes, what_is_missing(missing, cells, outcomes)]
+            graded = without_some(graded, why_some_are_missing(missing, exercise, cells, outcomes))
+        notes = cell_notes(exercise, cells, outcomes, graded)
         costly = {index: outcome for index, outcome in ended.items() if outcome.status in COSTLY}
         return replace(graded, notes=tuple(notes), events=tuple(events)), costly
 

@@ -240,12 +240,17 @@ def _paragraphs(kind: str, texts: Iterable[str]) -> Iterator[str]:
         yield f'<p class="{kind}">{html.escape(clean(text))}</p>'
 
 
+def _with_code(text: str) -> str:
+    """An author's words as HTML, with code where they have backticks."""
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
+
+
 def _html_verdict(verdict: Verdict, more: str, lesson: str) -> str:
-    title = html.escape(verdict.title)
+    title = _with_code(verdict.title)
     details = [f"<div>{html.escape(clean(verdict.reason))}</div>"] if verdict.reason else []
     details += [*_html_example(verdict)]
     for label, text in _explanations(verdict):
-        shown = html.escape(text)
+        shown = _with_code(text)
         if label == "read again":
             shown = _linked(verdict.because, lesson, shown)
         details.append(f'<div><span class="dim">{label}:</span> {shown}</div>')

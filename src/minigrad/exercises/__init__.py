@@ -4,7 +4,7 @@
 all that a student has done, and a grader for the exercise that it grades.
 """
 
-from minigrad.exercises.collecting import collect, missing, needs, placed_in
+from minigrad.exercises.collecting import collect, missing, needs, placed_in, there
 from minigrad.exercises.installing import Installation, install, installed, reference
 from minigrad.exercises.lesson_files import folder_here
 from minigrad.exercises.marker import exercise_of
@@ -40,6 +40,7 @@ __all__ = [
     "run_answer",
     "stand_in",
     "standing_in",
+    "there",
     "use",
     "written",
 ]
