@@ -311,9 +311,10 @@ def kept_entry(judge: Judge, work: Work, lesson: str, sha256: str, *, todays: bo
     recorded = _recorded(root, work, lesson, sha256)
     if not todays and recorded is not None and _is_whole(judge, recorded):
         return recorded
-    if waiting is not None and (waiting.sha256, waiting.state) == (sha256, state):
+    if waiting is not None and (waiting.sha256, waiting.state) == (sha256, state) and not waiting.submission.ungraded:
         return waiting
-    return recorded if todays and recorded is not None and recorded.state == state else None
+    is_todays = todays and recorded is not None and recorded.state == state and not recorded.submission.ungraded
+    return recorded if is_todays else None
 
 
 def _recorded(root: Path, work: Work, lesson: str, sha256: str) -> Entry | None:
@@ -323,9 +324,12 @@ def _recorded(root: Path, work: Work, lesson: str, sha256: str) -> Entry | None:
 
 
 def _is_whole(judge: Judge, entry: Entry) -> bool:
-    """Return whether an entry has a result of each exercise that its lesson has now, and of no other one."""
+    """Return whether an entry has a result of each exercise that its lesson has now, and of no other one.
+
+    An exercise at which the grader itself failed has none.
+    """
     asked = {each.id for each in judge.course.of_lesson(entry.lesson)}
-    return {each.exercise for each in entry.submission.exercises} == asked
+    return {each.exercise for each in entry.submission.exercises if not each.is_ungraded} == asked
 
 
 def _keeping(recorded: Entry, entry: Entry) -> Entry:
@@ -333,7 +337,7 @@ def _keeping(recorded: Entry, entry: Entry) -> Entry:
 
     Where a mark that stands is not today's, the entry is not today's either, and `stale` says so.
     """
-    before = {_worth(each): each for each in recorded.submission.exercises}
+    before = {_worth(each): each for each in recorded.submission.exercises if not each.is_ungraded}
     found = entry.submission.exercises
     exercises = tuple(before.get(_worth(each), each) for each in found)
     is_todays = [each.earned for each in exercises] == [each.earned for each in found]

@@ -25,6 +25,7 @@ from autograder.commands.common import (
     stopped,
 )
 from autograder.commands.showing import Lines, console_of, is_narrow, number
+from autograder.common.unforeseen import unforeseen
 from autograder.course import Course, CourseError
 from autograder.course.loading import find_course, load_course
 
@@ -169,12 +170,14 @@ def _until_stopped(progress: Progress, keep: bool) -> Iterator[None]:
 
 
 def _watched(outcomes: Iterator[Outcome | None], recorder: Recorder | None, progress: Progress) -> Iterator[str]:
-    """Record what comes, show how far it is, and yield what went wrong with each submission."""
+    """Record what comes, show how far it is, and yield what went wrong with each submission, and in it."""
     with _shown(progress) as show:
         for outcome in outcomes:
             if outcome is not None:
                 problem = outcome.problem or _recorded(recorder, outcome)
                 yield f"{outcome.work.student}: {problem}" if problem else ""
+                for entry in outcome.entries:
+                    yield from (f"{entry.student}: {said}" for said in entry.submission.ungraded)
             show()
 
 
@@ -198,6 +201,8 @@ def _recorded(recorder: Recorder | None, outcome: Outcome) -> str:
                     raise CourseError("nbgrader could not record it; see what it said above")
     except (CourseError, OSError) as error:
         return str(error)
+    except Exception as error:  # the class goes on, whatever one submission does
+        return unforeseen("recording it", error)
     return ""
 
 

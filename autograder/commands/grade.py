@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.commands.common import (
+    BROKEN,
     REJECTED,
     USAGE,
     CourseOption,
@@ -98,6 +99,8 @@ def grade(
                 console.print(escape(line))
         if own:
             console.print(f"\n{escape(report.together(submissions))}")
+    if any(each.ungraded for each in submissions):
+        raise typer.Exit(BROKEN)
     if any(each.unreadable for each in submissions):
         raise typer.Exit(USAGE)
 

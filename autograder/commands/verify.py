@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,6 +26,7 @@ from autograder.commands.common import (
 from autograder.commands.mutants import verify_mutants
 from autograder.commands.showing import Cell, console_of, is_narrow, number, print_list, steps
 from autograder.course.loading import find_course, load_course
+from autograder.results.causes import NO_WORK
 
 if TYPE_CHECKING:
     from autograder.proof.verify import Checked
@@ -53,8 +55,9 @@ def verify(
 ) -> None:
     """Prove that the hidden tests grade well, and print the table.
 
-    References and variants earn every point; stubs, constants and returned arguments none; each known-wrong answer
-    is rejected by the test that names its misconception; no test could be deleted unnoticed; and what these tests
+    References and variants earn every point; answers without work, such as a constant, an exception or one line of
+    the reference, none; each known-wrong answer is rejected by the test that names its misconception, and costs one
+    group, a quarter at most if it is about something small; no test could be deleted unnoticed; and what these tests
     saw is what is recorded, so that a report names a cause only where it fits.
 
     With --mutants, one small mistake after the other is made in what students write: each must cost a point, or be
@@ -115,9 +118,23 @@ def _show(checked: list[Checked], problems: list[str]) -> None:
     }
     counts = ", ".join(number(count, noun) for noun, count in of_all.items())
     said = number(len(problems), "problem") if problems else "all is well"
+    for line in _measured(checked):
+        console.print(line, soft_wrap=True)
     console.print(f"{counts}: {said}", soft_wrap=True)
     if problems:
         raise typer.Exit(REJECTED)
+
+
+def _measured(checked: list[Checked]) -> Iterator[str]:
+    """What a small mistake costs at most, and how many groups one mistake costs at most."""
+    costs = [(answer.cost, each.exercise, answer.misconception) for each in checked for answer in each.wrong]
+    known = [(cost, f"{exercise}: {name}") for cost, exercise, name in costs if cost is not None]
+    small = max(((cost.share, name) for cost, name in known if cost.is_small), default=None)
+    if small is not None:
+        yield f"a mistake about something small costs {small[0]:.0%} of its exercise at most ({small[1]})"
+    groups = max(((len(cost.groups), name) for cost, name in known if cost.kind != NO_WORK), default=None)
+    if groups is not None:
+        yield f"one mistake costs {number(groups[0], 'group')} of points at most ({groups[1]})"
 
 
 def _print_list(console: Console, checked: list[Checked]) -> None:
@@ -125,23 +142,35 @@ def _print_list(console: Console, checked: list[Checked]) -> None:
     for each in checked:
         mark = (number(len(each.problems), "problem"), "red") if each.problems else ("no problem", "green")
         head = Text.assemble((each.exercise, "bold"), f": {number(len(each.tests), 'hidden test')}, ", mark)
-        items = (f"{answer.misconception}: {', '.join(answer.rejected_by) or 'nothing'}" for answer in each.wrong)
+        items = (
+            f"{answer.misconception}: {', '.join(answer.rejected_by) or 'nothing'}"
+            + (f"; costs {answer.cost}" if answer.cost else "")
+            for answer in each.wrong
+        )
         print_list(console, head, items)
+
+
+def _most(checked: Checked) -> float:
+    """The most points that an answer without work earns."""
+    return max((earned for _, earned in checked.hollow), default=0.0)
 
 
 def verify_table(checked: list[Checked]) -> Table:
     """The table of `verify`."""
     table = Table(title="Hidden tests")
-    for heading in ("exercise", "tests", "wrong answer", "rejected by", "variants", "problems"):
+    for heading in ("exercise", "tests", "no work", "wrong answer", "rejected by", "costs", "variants", "problems"):
         table.add_column(heading)
     for each in checked:
         mark = f"[red]{len(each.problems)}[/red]" if each.problems else "[green]none[/green]"
-        first = (Cell(each.exercise), str(len(each.tests)))
+        empty = Cell(f"{_most(each):g} by {len(each.hollow)}", "red" if _most(each) else "")
+        first = (Cell(each.exercise), str(len(each.tests)), empty)
         last = (Cell(", ".join(each.variants)), mark)
         for row, answer in enumerate(each.wrong):
             rejected = Cell(", ".join(answer.rejected_by) or "nothing", "" if answer.rejected_by else "red")
-            head, tail = (first, last) if row == 0 else (("", ""), ("", ""))
-            table.add_row(*head, Cell(answer.misconception), rejected, *tail, end_section=row == len(each.wrong) - 1)
+            head, tail = (first, last) if row == 0 else (("", "", ""), ("", ""))
+            cost = Cell(str(answer.cost or ""))
+            end = row == len(each.wrong) - 1
+            table.add_row(*head, Cell(answer.misconception), rejected, cost, *tail, end_section=end)
         if not each.wrong:
-            table.add_row(*first, "", "", *last, end_section=True)
+            table.add_row(*first, "", "", "", *last, end_section=True)
     return table

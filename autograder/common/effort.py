@@ -38,7 +38,8 @@ class Effort:
         """Run a block that may spend what is left; a block inside of it has its own bound, and counts for both.
 
         Raises:
-            BaseException: Made by `ended`, if it spends more, or nothing was left.
+            BaseException: Made by `ended`, if it spends more, or nothing was left; at the block's end too, where code
+                in it took that error for its own.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -58,6 +59,8 @@ class Effort:
         try:
             try:
                 yield
+                if self.left <= 0:
+                    raise self._ended()
             finally:
                 running = False
         finally:

@@ -1,18 +1,30 @@
-"""A cell's text, read without being run: whether it is Python, and which names it binds."""
+"""A cell's text, read without being run: whether it is Python, and which names it binds and reads.
+
+A student's text is parsed, compared and searched for names here and nowhere else. Python's own tools for that end in
+more ways than in a SyntaxError: a number of 4,000 digits is a ValueError when a tree is written out, deep nesting a
+RecursionError or a MemoryError, an escape sequence a warning, which may be an error; and the table of symbols takes
+time with the square of a text. Here each of these means that the text is not Python, which costs its own cell alone.
+"""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import symtable
+import tokenize
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 __all__ = [
     "MAX_PARSED",
+    "NotPython",
     "bound_by",
     "children",
     "defined_names",
     "definitions_only",
+    "free_names",
     "helper_names",
     "names_bound",
     "names_in",
@@ -20,13 +32,47 @@ __all__ = [
     "parses",
     "python_of",
     "same_code",
+    "same_trees",
     "walk",
+    "without_comments",
+    "written",
 ]
 
 MAX_PARSED = 250_000
 """Characters of the longest text that is parsed: a tree takes a thousand times the memory of its text."""
 
+MAX_SCOPES = 2_000_000
+"""Functions of a text times its words for which Python makes a table of symbols: a third of a second."""
+
+S = TypeVar("S", str, ast.AST)
+T = TypeVar("T")
+
 _ESCAPE = re.compile(r"^([ \t]*)(?:[%!?].*|[\w.]+\?{1,2}[ \t]*|\w[\w., ]*=[ \t]*[%!].*)$", re.MULTILINE)
+_SCOPES = ("def", "lambda", "for", "class", "type")
+_UNTYPED = "from __future__ import annotations\n"  # with it, a table of symbols holds no name of an annotation
+
+
+class NotPython(Exception):
+    """A text that Python cannot read; the message says why, in a few words."""
+
+
+def _by_python(what: Callable[[S], T], text: S) -> T:
+    """Let Python's own tools read a student's text, or write the tree of one.
+
+    Raises:
+        NotPython: If they raise anything.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return what(text)
+        except SyntaxError as error:
+            said = " ".join((error.msg or "it is not Python").split())
+        except (RecursionError, MemoryError):
+            said = "it nests too deeply"
+        except Exception as error:  # nobody knows all the ways in which a text can end a parser
+            said = f"Python cannot read it ({type(error).__name__})"
+    raise NotPython(said if len(said) <= 120 else f"{said[:117]}...")
 
 
 def parse(text: str) -> ast.Module | None:
@@ -36,18 +82,31 @@ def parse(text: str) -> ast.Module | None:
 
 
 def python_of(text: str) -> tuple[ast.Module, str] | None:
-    """The syntax tree and the text that it is of, with `pass` for lines of IPython's own language; None if none is."""
+    """The syntax tree and the text that it is of, with `pass` for lines of IPython's own language; None if none is.
+
+    What has a tree and cannot be compiled, such as `def f(x, x): pass`, is not Python either: no cell can run it.
+    """
     if len(text) > MAX_PARSED:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for attempt in (text, _ESCAPE.sub(r"\1pass", text)):
-            try:
-                return ast.parse(attempt), attempt
-            # Hostile nesting ends in one of the last two, long before the stack does.
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue
+    for attempt in (text, _ESCAPE.sub(r"\1pass", text)):
+        try:
+            tree = _by_python(ast.parse, attempt)
+            if _is_soon_read(attempt):
+                _by_python(_symbols, attempt)
+            return tree, attempt
+        except NotPython:
+            continue
     return None
+
+
+def _symbols(text: str) -> symtable.SymbolTable:
+    return symtable.symtable(text, "<cell>", "exec")
+
+
+def _is_soon_read(text: str) -> bool:
+    """Return whether Python makes the table of a text's symbols soon: it goes over all names again for each scope."""
+    scopes = sum(map(text.count, _SCOPES))
+    return scopes * len(text) <= MAX_SCOPES or scopes * len(set(re.findall(r"\w+", text))) <= MAX_SCOPES
 
 
 def parses(text: str) -> bool:
@@ -57,11 +116,74 @@ def parses(text: str) -> bool:
 
 def same_code(one: str, other: str) -> bool:
     """Return whether two texts are the same Python but for comments and white space."""
-    trees = parse(one), parse(other)
+    first, second = parse(one), parse(other)
+    return first is not None and second is not None and same_trees([first], [second])
+
+
+def same_trees(some: Sequence[ast.AST], others: Sequence[ast.AST]) -> bool:
+    """Return whether syntax trees are the same, wherever in their texts they stand.
+
+    Neither `ast.dump` nor a recursion: a deep tree has no end for these, and a large number no digits.
+    """
+    to_do: list[tuple[object, object]] = [(list(some), list(others))]
+    while to_do:
+        one, other = to_do.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, ast.AST):
+            to_do += [(getattr(one, name, None), getattr(other, name, None)) for name in one._fields]
+        elif isinstance(one, list) and isinstance(other, list):
+            if len(one) != len(other):
+                return False
+            to_do += zip(one, other, strict=True)
+        elif one != other:
+            return False
+    return True
+
+
+def free_names(text: str) -> set[str]:
+    """Names that a text reads from its module, in bodies of functions too; those in annotations aside.
+
+    Raises:
+        NotPython: If it is none that Python compiles, or has too many functions and names.
+    """
+    if not _is_soon_read(text):
+        raise NotPython("it has too many functions and names")
+    found = set[str]()
+    tables = [_by_python(_symbols, _UNTYPED + text)]
+    while tables:
+        table = tables.pop()
+        is_module = table.get_type() == "module"
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() if is_module else symbol.is_global():
+                found.add(symbol.get_name())
+        tables += table.get_children()
+    return found
+
+
+def written(node: ast.AST) -> str:
+    """The text of a syntax tree.
+
+    Raises:
+        NotPython: If it has none, since it nests too deeply or holds a number of too many digits.
+    """
+    return _by_python(ast.unparse, node)
+
+
+def without_comments(text: str) -> str:
+    """The text of Python without its comments; as it is, if it is none."""
+    lines = text.split("\n")
     try:
-        return trees[0] is not None and trees[1] is not None and ast.dump(trees[0]) == ast.dump(trees[1])
-    except (RecursionError, MemoryError):
-        return False
+        for row, column in _by_python(_comments, text):
+            lines[row - 1] = lines[row - 1][:column]
+    except (NotPython, IndexError):
+        return text
+    return "\n".join(lines)
+
+
+def _comments(text: str) -> list[tuple[int, int]]:
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return [token.start for token in tokens if token.type == tokenize.COMMENT]
 
 
 def bound_by(node: ast.AST) -> str | None:

@@ -11,6 +11,7 @@ import csv
 import datetime as dt
 import io
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -34,9 +35,9 @@ __all__ = [
     "standing",
 ]
 
-_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # the last four as wide signs
-# At the beginning, and where a spreadsheet begins a new field in lands that separate lists by semicolons.
-_FORMULA = re.compile(rf"\A(?=[{_SIGNS}\t\r\n])|(?<=[;\t\r\n])(?=[\"' ]*[{_SIGNS}])")
+_SIGNS = "=+-@\u2212"  # and all that Unicode calls another form of these, such as wide and small ones
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol that show nothing
+_NEXT = re.compile(r"([;\t\r\n])")  # a spreadsheet begins a new field there in lands that separate lists by semicolons
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")  # a penalty may be less than nothing
 
 Field = str | float
@@ -177,8 +178,25 @@ def _text(value: object) -> str:
 
 
 def defused(field: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return field if _NUMBER.fullmatch(field) else _FORMULA.sub("'", field)
+    """A text that no spreadsheet takes for a formula, whatever blanks and invisible signs it drops before one."""
+    if _NUMBER.fullmatch(field):
+        return field
+    first, *rest = _NEXT.split(field)
+    begins = _is_formula(first) or field.startswith(("\t", "\r", "\n"))
+    return "".join(
+        [f"'{first}" if begins else first, *(f"'{each}" if _is_formula(each, "\"'") else each for each in rest)]
+    )
+
+
+def _is_formula(text: str, quotes: str = "") -> bool:
+    """Return whether the first sign of a text that shows, quotation marks aside, begins a formula."""
+    first = next((each for each in text if each not in quotes and not _is_unseen(each)), "")
+    return bool(first) and unicodedata.normalize("NFKC", first)[0] in _SIGNS
+
+
+def _is_unseen(sign: str) -> bool:
+    """Return whether a sign shows nothing of its own: blanks, controls, marks that join or turn text, fillers."""
+    return unicodedata.category(sign)[0] in "CMZ" or sign in _FILLERS
 
 
 def as_csv(marks: Sequence[Mark], kind: str) -> tuple[str, list[str]]:

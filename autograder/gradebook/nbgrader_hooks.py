@@ -32,6 +32,7 @@ from traitlets import Bool, Unicode
 from traitlets.log import get_logger
 
 from autograder.common.aside import Aside
+from autograder.common.unforeseen import unforeseen
 from autograder.course import Course, CourseError
 from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of, put_dates
 from autograder.gradebook.diagnosing import opened
@@ -225,12 +226,13 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
             with Aside(clean.parent) as aside:
                 copy = aside / submission.name
                 snapshot(submission, copy)
-                said = take_in_or_refuse(self.log, student, course, assignment, copy, clean, originals, timestamp)
-        except (OSError, CourseError) as error:
-            self.log.error("%s: could not be collected: %s", student, error)
+                notes = take_in_or_refuse(self.log, student, course, assignment, copy, clean, originals, timestamp)
+        except Exception as error:  # the class goes on, whatever one submission does
+            said = error if isinstance(error, OSError | CourseError) else unforeseen("it", error)
+            self.log.error("%s: could not be collected: %s", student, said)
             self.failed.append(student)
         else:
-            for sentence in said:
+            for sentence in notes:
                 self.log.warning("%s: %s", student, one_line(sentence))
 
 
@@ -363,6 +365,8 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
             entry, kept = grade_notebook(judge, work, info["notebook"], keep=keep, write=True, graft=graft)
             if kept and entry.state != judge.fingerprint.state(info["notebook"]):
                 self.log.warning("%s: %s keeps its mark: %s", info["student"], info["notebook"], STANDS)
+            for said in entry.submission.ungraded:
+                self.log.error("%s: %s", info["student"], one_line(said))
             if self._is_saved_later:
                 info["found"] = entry
             else:  # by a step of the course's own, of which nobody hears when it is done

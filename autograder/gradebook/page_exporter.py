@@ -17,7 +17,7 @@ import hashlib
 import html.parser
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import nbformat
@@ -28,10 +28,11 @@ from nbconvert.exporters import HTMLExporter
 from nbconvert.exporters.templateexporter import TemplateExporter
 from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
+from traitlets.config import Config
 
-from autograder.gradebook.harmless import kept
+from autograder.gradebook.harmless import FILTERS, kept
 
-__all__ = ["PageExporter"]
+__all__ = ["PageExporter", "page_of"]
 
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
@@ -116,6 +117,16 @@ class PageExporter(HTMLExporter):
         self._apart[key] = again
         before, _, after = fragment.partition(core)
         return f'{before}<{self._name} n="{key}"></{self._name}>{after}'
+
+
+def page_of(cells: Sequence[nbformat.NotebookNode]) -> str:
+    """Cells as Formgrader and feedback pages show them, without anything around them."""
+    config = Config()
+    config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
+    config.HTMLExporter.filters = dict(FILTERS)
+    config.HTMLExporter.template_name = "basic"
+    notebook = nbformat.v4.new_notebook(cells=list(cells))
+    return str(PageExporter(config=config).from_notebook_node(notebook)[0])
 
 
 @kept

@@ -11,8 +11,8 @@ stubs whose report gives the reason.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -21,6 +21,7 @@ from autograder.building.slicing import STUB
 from autograder.common.effort import Effort
 from autograder.common.marker import exercise_of
 from autograder.common.python_text import defined_names, helper_names, parses, same_code
+from autograder.common.unforeseen import unforeseen
 from autograder.grafting.claims import claimed, taken_apart
 from autograder.grafting.grafted import (
     Grafted,
@@ -74,12 +75,46 @@ def graft(submission: bytes | Path, master: nbformat.NotebookNode) -> Grafted:
 
 
 def graft_notebook(student: StudentNotebook, master: nbformat.NotebookNode) -> Grafted:
-    """Graft a student's cells onto the master; where comparing them takes too long, stubs and a reason."""
+    """Graft a student's cells onto the master; where comparing them takes too long, stubs and a reason.
+
+    A cell at which an error is raised that nobody foresaw is left out, which costs the exercise that it is about.
+    """
     try:
         with Effort(EFFORT, lambda: Unreadable(_TOO_MUCH)).spent():
-            return _Graft(student, master).run()
+            return _grafted(student, master)
     except Unreadable as error:
         return stubs(master, str(error))
+    except Exception as error:
+        return stubs(master, unforeseen("this notebook", error))
+
+
+def _grafted(student: StudentNotebook, master: nbformat.NotebookNode) -> Grafted:
+    try:
+        return _Graft(student, master).run()
+    except Unreadable:
+        raise
+    except Exception as error:
+        cells = tuple(_harmless(student.cells, master))
+        if cells == student.cells:
+            raise
+        said = unforeseen("a cell, which was left out", error)
+        return _Graft(replace(student, cells=cells, notes=(*student.notes, said)), master).run()
+
+
+def _harmless(cells: Sequence[StudentCell], master: nbformat.NotebookNode) -> Iterator[StudentCell]:
+    """The cells without the text of those that cannot be grafted, also where nothing else is: found by halving."""
+    try:
+        _Graft(StudentNotebook(tuple(cells)), master).run()
+        yield from cells
+    except Unreadable:
+        raise
+    except Exception as error:
+        if len(cells) > 1:
+            middle = len(cells) // 2
+            yield from _harmless(cells[:middle], master)
+            yield from _harmless(cells[middle:], master)
+        else:
+            yield replace(cells[0], text="", damage=unforeseen("its cell", error))
 
 
 @dataclass
@@ -96,12 +131,16 @@ class _Graft:
     own: dict[int, int] = field(default_factory=dict)  # student's cell -> the master's that it was
     prose: int = MAX_PROSE
     names: dict[int, set[str]] = field(default_factory=dict)  # student's cell -> what it defines
+    checks: dict[int, str] = field(default_factory=dict)  # master's graded cell -> the exercise that it checks
 
     def run(self) -> Grafted:
         for note in self.student.notes:
             self._note(note)
         self.slots = slots_of(self.master)
         self.places = places_of(self.master)
+        checked = {f"{slot.grade_id}-check": slot.exercise for slot in self.slots}
+        grade_ids = ((index, grade_id_of(cell)) for index, cell in enumerate(self.master.cells))
+        self.checks = {index: checked[each] for index, each in grade_ids if each in checked}
         self.cells = list(taken_apart(self.student.cells, self.slots))
         if len(self.cells) > len(self.student.cells):
             self._note("several exercises stood in one cell; they were taken apart")
@@ -188,7 +227,7 @@ class _Graft:
                 place = same
             if place is not None and self._is_given(cell, place):
                 self.role[index] = place
-                if cell.code and place not in self._checks() and not alike(cell.text, self.master.cells[place].source):
+                if cell.code and place not in self.checks and not alike(cell.text, self.master.cells[place].source):
                     edited.add(index)
             elif place is not None:
                 self.own[index] = place
@@ -201,7 +240,7 @@ class _Graft:
         original = self.master.cells[place]
         if cell.text.strip() == original.source.strip() or not cell.code:
             return True
-        exercise = self._checks().get(place)
+        exercise = self.checks.get(place)
         if exercise is not None:
             self._note("the locked cell with the check was edited; the edit was ignored", exercise)
             return True
@@ -210,15 +249,9 @@ class _Graft:
             return False
         return not helper_names(cell.text) - helper_names(original.source)
 
-    def _checks(self) -> dict[int, str]:
-        """The exercise that each graded cell of the master checks."""
-        exercise_of = {f"{slot.grade_id}-check": slot.exercise for slot in self.slots}
-        grade_ids = ((i, grade_id_of(cell)) for i, cell in enumerate(self.master.cells))
-        return {i: exercise_of[grade_id] for i, grade_id in grade_ids if grade_id in exercise_of}
-
     def _note_checks(self) -> None:
         """Say which graded cells were deleted or copied."""
-        for place, exercise in self._checks().items():
+        for place, exercise in self.checks.items():
             count = list(self.role.values()).count(place)
             if count == 0:
                 self._note("the locked cell with the check was missing; it was put back for grading", exercise)

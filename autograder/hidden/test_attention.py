@@ -39,22 +39,25 @@ def test_a_larger_score_later(student):
     )
 
 
-@online(group="values", because="attention.online_softmax: 'The state after the block, of the same shapes and types'")
+@online(group="types", because="attention.online_softmax: 'The state after the block, of the same shapes and types'")
 def test_types_of_the_state(student):
-    """float32 stays float32, and the given state is not changed."""
+    """float32 stays float32, and the given state is not changed; the new one has another maximum."""
 
     def observe(mg, scores, values):
         state = mg.attention.begin(1, 1, np.float32)
         before = [part.tolist() for part in state]
         found = mg.attention.online_softmax(state, scores, values)
-        return [[str(part.dtype) for part in found], [part.tolist() for part in state] == before]
+        types, is_kept = [str(part.dtype) for part in found], [part.tolist() for part in state] == before
+        return [types, is_kept, found[0].tolist()]
 
     expect(
         student(observe, np.array([[1.0, 2.0]], np.float32), np.array([[1.0], [2.0]], np.float32)),
-        [["float32"] * 3, True],
+        [["float32"] * 3, True, [2.0]],
         hint="make new arrays, of the types of the old ones",
         misconception="state-changed",
-        when={(("float64",) * 3, True): ("double-precision", "a number of NumPy with 64 bits widens the result")},
+        when={
+            (("float64",) * 3, True, (2.0,)): ("double-precision", "a number of NumPy with 64 bits widens the result")
+        },
     )
 
 

@@ -691,7 +691,7 @@ def test_constants_in_the_graph(student):
     )
 
 
-@backpropagate(group="paths", because="lesson 02, 'One step back': Pass derivatives on as they are.")
+@backpropagate(group="higher", because="lesson 02, 'One step back': Pass derivatives on as they are.")
 def test_recorded_pass(student):
     """With create_graph the derivatives are Scalars: the second derivative of x^3 + x^2 at 2 is 14."""
 

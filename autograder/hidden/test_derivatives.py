@@ -39,7 +39,7 @@ def test_forward_looks_forward(student):
 
 @pytest.mark.exercise(
     "derivatives.forward_difference",
-    group="slope",
+    group="steps",
     because="derivatives.forward_difference: 'epsilon: The length of the step.'",
 )
 def test_forward_takes_the_step_it_is_given(student):
@@ -58,7 +58,7 @@ def test_forward_takes_the_step_it_is_given(student):
 
 @pytest.mark.exercise(
     "derivatives.forward_difference",
-    group="slope",
+    group="accuracy",
     because="derivatives.forward_difference: 'Approximate the derivative of f'",
 )
 def test_forward_agrees_with_known_slopes(student):
@@ -190,7 +190,7 @@ def test_central_looks_to_both_sides(student):
 
 @pytest.mark.exercise(
     "derivatives.central_difference",
-    group="slope",
+    group="steps",
     because="derivatives.central_difference: 'epsilon: The length of each step.'",
 )
 def test_central_takes_the_steps_it_is_given(student):
@@ -375,7 +375,7 @@ def test_every_slope_at_the_same_point(student):
 
 @pytest.mark.exercise(
     "derivatives.gradient",
-    group="slopes",
+    group="accuracy",
     because="derivatives.gradient: 'Approximate all partial derivatives of f, by central differences.'",
 )
 def test_gradient_looks_to_both_sides(student):

@@ -263,7 +263,7 @@ def test_known_trap(student):
     )
 
 
-@jvp(group="levels", because="dual.jvp: 'floats, tensors, or Duals of another `jvp` around this one.'")
+@jvp(group="nested", because="dual.jvp: 'floats, tensors, or Duals of another `jvp` around this one.'")
 def test_derivatives_of_derivatives(student):
     """jvp of jvp of jvp gives the third derivative."""
 

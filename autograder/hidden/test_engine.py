@@ -88,7 +88,7 @@ def test_inputs_of_several_ranks(student):
     )
 
 
-@unbroadcast(group="values", because="engine.unbroadcast: 'and the gradient's is not, be it even 0.'")
+@unbroadcast(group="empty", because="engine.unbroadcast: 'and the gradient's is not, be it even 0.'")
 def test_repeated_not_once(student):
     """An element that was repeated no times has the derivative 0."""
     expect(

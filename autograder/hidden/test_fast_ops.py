@@ -788,10 +788,19 @@ def test_reduce_of_any_layout(student):
 
 @pytest.mark.exercise(REDUCE, group="empty", because="fast_ops.tensor_reduce: 'does the same as in lesson 05'")
 def test_reduce_of_nothing(student):
-    """Folding an axis of size 0 leaves the start value."""
+    """Folding an axis of size 0 leaves the start value, and folding another axis does not."""
+
+    def sums(mg, storage):
+        from minigrad.compiling import interpreted
+
+        out = np.zeros(2)
+        kernel = interpreted(mg.fast_ops.tensor_reduce(lambda result, element: result + element))
+        kernel(out, np.array([2, 1]), np.array([1, 0]), np.array(storage), np.array([2, 2]), np.array([2, 1]), 1)
+        return out.tolist()
+
     expect(
-        student(run_reduce, 3.0, [2, 1], [1, 1], [], [2, 0], [1, 1], 1),
-        [3.0, 3.0],
+        [student(run_reduce, 3.0, [2, 1], [1, 1], [], [2, 0], [1, 1], 1), student(sums, [0.0, 5.0, 0.0, 7.0])],
+        [[3.0, 3.0], [5.0, 7.0]],
         hint="without elements there is nothing to fold in, and none to begin with",
         misconception="empty-axis-breaks",
     )
@@ -1004,10 +1013,14 @@ def test_matmul_of_transposed_matrices(student):
     MATMUL, group="empty", because="fast_ops._tensor_matrix_multiply: 'inner may be 0, and the sum is then 0'"
 )
 def test_matmul_over_nothing(student):
-    """Where the inner size is 0, every element of out is 0."""
+    """Where the inner size is 0, every element of out is 0; where it is 1, out is a product of two numbers."""
+    one = [1, 1, 1]
     expect(
-        student(run_matmul, [1, 2, 2], [4, 2, 1], [], [1, 2, 0], [1, 1, 1], [], [1, 0, 2], [1, 2, 1]),
-        [0.0] * 4,
+        [
+            student(run_matmul, [1, 2, 2], [4, 2, 1], [], [1, 2, 0], [1, 1, 1], [], [1, 0, 2], [1, 2, 1]),
+            student(run_matmul, one, one, [3.0], one, one, [5.0], one, one),
+        ],
+        [[0.0] * 4, [15.0]],
         hint="the sum of no products is 0, and out must hold it",
         misconception="starts-from-the-first-product",
     )

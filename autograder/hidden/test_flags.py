@@ -215,7 +215,7 @@ def kept(mg, x, retained):
     return bool(mg.flags.gets_grad(getattr(mg.flags, x), retained))
 
 
-@rules(group="leaves", because="flags.gets_grad: 'Leaves that require gradients keep theirs.'")
+@rules(group="gradients", because="flags.gets_grad: 'Leaves that require gradients keep theirs.'")
 def test_who_keeps_a_gradient(student):
     """A parameter keeps its gradient, and a result does not."""
     expect(
@@ -226,7 +226,7 @@ def test_who_keeps_a_gradient(student):
     )
 
 
-@rules(group="leaves", because="flags.gets_grad: 'Leaves that require gradients keep theirs.'")
+@rules(group="gradients", because="flags.gets_grad: 'Leaves that require gradients keep theirs.'")
 def test_constants_get_none(student):
     """A constant is a leaf, and gets no gradient."""
     expect(
@@ -237,7 +237,7 @@ def test_constants_get_none(student):
     )
 
 
-@rules(group="leaves", because="flags.gets_grad: 'and keeps it only if that was asked for.'")
+@rules(group="gradients", because="flags.gets_grad: 'and keeps it only if that was asked for.'")
 def test_retained(student):
     """A result keeps its gradient after retain_grad(); a parameter does anyway."""
     expect(

@@ -294,12 +294,12 @@ def test_runs_of_forward_mode(student):
             seen.append(type(a).__name__)
             return w @ (a * a)
 
-        mg.functional.jacfwd(f)(mg.tensor(x))
-        return [seen.count("Dual"), len(seen)]
+        total = mg.functional.jacfwd(f)(mg.tensor(x)).sum().item()
+        return [seen.count("Dual"), len(seen), total]
 
     expect(
         student(observe, np.array([1.0, 2.0]), np.ones((5, 2))),
-        [2, 2],
+        [2, 2, 30.0],
         hint="dual.jvp, once for each unit vector of x",
         misconception="reverse-mode-twice",
     )
@@ -317,11 +317,12 @@ def test_runs_of_reverse_mode(student):
             return a * a
 
         mg.functional.jacrev(f)(mg.tensor(x))
-        return [seen.count("Dual"), len(seen)]
+        row = mg.functional.jacrev(lambda a: (a * a).sum().view(1))(mg.tensor(x))
+        return [seen.count("Dual"), len(seen), row.view(-1).tolist()]
 
     expect(
         student(observe, np.array([1.0, 2.0, 3.0])),
-        [0, 1],
+        [0, 1, [2.0, 4.0, 6.0]],
         hint="call vjp once, and back() for each unit vector of y",
         misconception="run-for-each-row",
     )

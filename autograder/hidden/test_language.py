@@ -489,13 +489,18 @@ def test_both_ways_around(student):
 @block(group="sums", because="language.block: 'What each half computes is added to its input.'")
 def test_second_half_sees_the_first(student):
     """The input of the second half is the sum that the first half has made."""
-    p, offset = some_parameters(), np.array([1.0, -2.0, 0.5, 3.0])
-    p["mix"] = {"weight": p["mix"]["weight"] * 0.0, "bias": p["mix"]["bias"]}
-    moved, x = dict(p, mix=dict(p["mix"], bias=p["mix"]["bias"] + offset)), mixed(1, 2, 4, seed=5)
-    first, second = (np.array(student(through, x, each, 1)) for each in (p, moved))
+    p, x = some_parameters(), np.array([[[1.0, -1.0, 1.0, -1.0]]])
+    # Norms change neither x nor the sums: their mean is 0 and their deviation 1. So it makes no difference here where
+    # they stand. The first half adds a bias, and the second one moves what it sees by a place.
+    p["norm1"] = p["norm2"] = {"weight": np.ones(4), "bias": np.zeros(4)}
+    p["mix"] = {"weight": np.zeros((4, 4)), "bias": np.array([0.0, 0.0, -2.0, 2.0])}
+    moving = np.roll(np.eye(4), 1, axis=0) - np.eye(4)
+    p["up"] = {"weight": np.eye(16, 4), "bias": np.full(16, 100.0)}  # gelu leaves large numbers as they are
+    p["down"] = {"weight": np.hstack([moving, np.zeros((4, 12))]), "bias": np.zeros(4)}
     expect(
-        bool(np.allclose(second - first, offset)),
-        False,
+        student(through, x, p, 1),
+        [[[1.0, 1.0, -1.0, -1.0]]],
+        tolerance=1e-3,  # a norm adds eps to the variance
         hint="the second half takes the new x",
         misconception="halves-side-by-side",
     )
@@ -503,13 +508,12 @@ def test_second_half_sees_the_first(student):
 
 @block(group="norms", because="language.block: 'First half: norm1, then queries, keys and values'")
 def test_norm_in_front_of_attention(student):
-    """An input ten times as large changes what the first half adds hardly at all, as a norm stands in front."""
-    p, x = some_parameters(), mixed(1, 3, 4, seed=5) * 10.0
+    """The first half norms its input, and the sum is not normed."""
+    p, x = some_parameters(), mixed(1, 1, 4, seed=5) * 10.0  # of one token, whose attention is its value
     p["down"] = {"weight": p["down"]["weight"] * 0.0, "bias": p["down"]["bias"]}
-    small, large = (np.array(student(through, each, p, 2)) for each in (x, 10.0 * x))
     expect(
-        bool(np.allclose(small - x, large - 10.0 * x, atol=1e-3)),
-        True,
+        student(through, x, p, 1),
+        block_by_hand(x, p, 1).tolist(),
         hint="layer_norm(x, **p['norm1']) is what 'qkv' sees, and the sum is not normed",
         misconception="norm-behind-the-sum",
     )
@@ -517,15 +521,19 @@ def test_norm_in_front_of_attention(student):
 
 @block(group="norms", because='language.block: \'Second half: norm2, "up", gelu, and "down".\'')
 def test_each_half_has_its_norm(student):
-    """The second half is normed by norm2: its bias counts there, and norm1's does not."""
+    """The second half is normed by norm2: its bias goes through "up" and "down" there, and norm1's does not."""
     p, x, found = some_parameters(), mixed(1, 2, 4, seed=5), []
+    offset = np.array([0.5, -1.0, 2.0, 0.25])
     p["mix"] = {"weight": p["mix"]["weight"] * 0.0, "bias": p["mix"]["bias"]}
+    p["up"] = {"weight": p["up"]["weight"], "bias": p["up"]["bias"] + 100.0}  # gelu leaves large numbers as they are
     for name in ("norm1", "norm2"):
-        moved = dict(p, **{name: dict(p[name], bias=p[name]["bias"] + 1.0)})
-        found.append(bool(np.allclose(*(student(through, x, each, 1) for each in (p, moved)))))
+        moved = dict(p, **{name: dict(p[name], bias=p[name]["bias"] + offset)})
+        first, second = (np.array(student(through, x, each, 1)) for each in (p, moved))
+        found.append((second - first).tolist())
+    added = p["down"]["weight"] @ (p["up"]["weight"] @ offset)
     expect(
         found,
-        [True, False],
+        [np.zeros_like(x).tolist(), np.broadcast_to(added, x.shape).tolist()],
         hint="norm1 for attention, norm2 for the second half",
         misconception="norm1-twice",
     )

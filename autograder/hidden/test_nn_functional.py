@@ -284,7 +284,7 @@ def test_max_hands_on_what_comes_from_above(student):
     )
 
 
-@pytest.mark.exercise(MAX, group="backward", because="tensor_functions.Max: 'the first of equal ones'")
+@pytest.mark.exercise(MAX, group="ties", because="tensor_functions.Max: 'the first of equal ones'")
 def test_max_of_equal_elements(student):
     """Of equal largest elements the first one gets the gradient, whole."""
     expect(
@@ -632,17 +632,19 @@ def test_dropout_treats_each_element_on_its_own(student):
 
 @pytest.mark.exercise(DROPOUT, group="special", because="nn.functional.dropout: 'for 1 everything becomes 0'")
 def test_dropout_of_everything(student):
-    """With p of 1 everything is 0, and nothing is nan."""
+    """With p of 1 everything is 0, and nothing is nan; with p of a half something is left."""
 
-    def observe(mg, x):
+    def observe(mg, x, p):
+        mg.manual_seed(7)
         try:
-            return mg.nn.functional.dropout(mg.tensor(x), 1.0, True).tolist()
+            return mg.nn.functional.dropout(mg.tensor(x), p, True).tolist()
         except ZeroDivisionError:
             return "ZeroDivisionError"
 
+    left = max(max(row) for row in student(observe, np.full((20, 30), 4.0), 0.5))
     expect(
-        student(observe, np.array([[1.0, -2.0, 3.0]])),
-        [[0.0, 0.0, 0.0]],
+        [student(observe, np.array([[1.0, -2.0, 3.0]]), 1.0), left >= 4.0],  # how it is scaled is asked elsewhere
+        [[[0.0, 0.0, 0.0]], True],
         hint="1 / (1 - p) divides by 0 there: p = 1 is a case of its own",
         misconception="divides-by-zero",
     )

@@ -10,7 +10,7 @@ from autograder import expect
 
 
 @pytest.mark.exercise(
-    "operators.arithmetic", group="values", because="operators.add: 'Return x + y.' operators.mul: 'Return x * y.'"
+    "operators.arithmetic", group="digits", because="operators.add: 'Return x + y.' operators.mul: 'Return x * y.'"
 )
 def test_results_are_not_rounded(student):
     """Sums and products are exactly what Python's + and * give."""
@@ -165,7 +165,7 @@ def test_closeness_is_a_float(student):
 
 
 @pytest.mark.exercise(
-    "operators.comparison", group="order", because="operators.eq: 'Return 1.0 if x equals y, else 0.0.'"
+    "operators.comparison", group="equality", because="operators.eq: 'Return 1.0 if x equals y, else 0.0.'"
 )
 def test_eq_allows_no_difference(student):
     """Eq tells 0.1 + 0.2 from 0.3; only is_close allows a difference."""
@@ -182,7 +182,7 @@ def test_eq_allows_no_difference(student):
 
 
 @pytest.mark.exercise(
-    "operators.comparison", group="order", because="operators.eq: 'Return 1.0 if x equals y, else 0.0.'"
+    "operators.comparison", group="equality", because="operators.eq: 'Return 1.0 if x equals y, else 0.0.'"
 )
 def test_eq_compares_values_not_objects(student):
     """Two floats that were computed apart are equal if their values are."""
@@ -236,7 +236,7 @@ def test_max_passes_nan_on(student):
     )
 
 
-@pytest.mark.exercise("operators.comparison", group="order", because="operators.max: 'Return the larger of x and y'")
+@pytest.mark.exercise("operators.comparison", group="largest", because="operators.max: 'Return the larger of x and y'")
 def test_max_is_one_of_its_arguments(student):
     """Max is exactly the larger argument, also for very large numbers and infinities."""
 

@@ -27,7 +27,7 @@ def test_slope_of_log(student):
     )
 
 
-@backs(group="values", because="operators.log_back: 'Return d times the derivative of log at x.'")
+@backs(group="special", because="operators.log_back: 'Return d times the derivative of log at x.'")
 def test_slope_of_log_close_to_zero(student):
     """log_back is right for very small numbers."""
 

@@ -8,7 +8,9 @@ from autograder import expect
 
 
 @pytest.mark.exercise(
-    "operators.elementary", group="values", because="operators.id: 'Return x unchanged.' operators.inv: 'Return 1 / x.'"
+    "operators.elementary",
+    group="inverse",
+    because="operators.id: 'Return x unchanged.' operators.inv: 'Return 1 / x.'",
 )
 def test_id_and_inv(student):
     """Id gives its argument back, and inv gives 1 / x."""
@@ -25,7 +27,7 @@ def test_id_and_inv(student):
 
 
 @pytest.mark.exercise(
-    "operators.elementary", group="values", because="operators.relu: 'Return x where x is positive, else 0.0'"
+    "operators.elementary", group="relu", because="operators.relu: 'Return x where x is positive, else 0.0'"
 )
 def test_relu_keeps_positive_numbers(student):
     """Relu gives positive numbers back and turns negative ones into 0.0."""
@@ -59,7 +61,7 @@ def test_relu_of_infinities(student):
     )
 
 
-@pytest.mark.exercise("operators.elementary", group="values", because="operators.exp: 'Return e to the power x.'")
+@pytest.mark.exercise("operators.elementary", group="exp", because="operators.exp: 'Return e to the power x.'")
 def test_exp_is_exact(student):
     """Exp is right to the last digits."""
 
@@ -77,7 +79,7 @@ def test_exp_is_exact(student):
 
 
 @pytest.mark.exercise(
-    "operators.elementary", group="values", because="operators.log: 'Return the natural logarithm of x.'"
+    "operators.elementary", group="log", because="operators.log: 'Return the natural logarithm of x.'"
 )
 def test_log_is_natural(student):
     """Log undoes exp: it is the logarithm to base e."""
@@ -94,7 +96,7 @@ def test_log_is_natural(student):
     )
 
 
-@pytest.mark.exercise("operators.elementary", group="values", because="operators.sigmoid: 'Return 1 / (1 + e^-x)'")
+@pytest.mark.exercise("operators.elementary", group="sigmoid", because="operators.sigmoid: 'Return 1 / (1 + e^-x)'")
 def test_sigmoid_on_both_sides(student):
     """Sigmoid rises from 0 to 1: below 1/2 for negative x, above it for positive x."""
 

@@ -91,19 +91,18 @@ def test_reduce_folds_from_the_left(student):
     "operators.higher_order", group="empty", because="operators.reduce: 'start: The result for an empty list.'"
 )
 def test_reduce_of_nothing_is_start(student):
-    """Reduce of an empty list is start."""
+    """Reduce of an empty list is start; that of other lists is not."""
 
     def observe(mg):
-        fold = mg.operators.reduce(lambda x, y: x + y, 7.0)
-        fold([1.0])  # another error than that of an empty list ends here
+        total = mg.operators.reduce(lambda x, y: x + y, 0.0)([3.0, 5.0])  # other errors end here
         try:
-            return fold([])
+            return [total, mg.operators.reduce(lambda x, y: x + y, 7.0)([])]
         except (IndexError, StopIteration, TypeError, ValueError) as error:
-            return type(error).__name__
+            return [total, type(error).__name__]
 
     expect(
         student(observe),
-        7.0,
+        [8.0, 7.0],
         hint="do not take the first element before you know that there is one",
         misconception="reduce-needs-an-element",
     )
@@ -192,7 +191,7 @@ def test_arguments_stay_as_they_are(student):
 
 @pytest.mark.exercise(
     "operators.higher_order",
-    group="reuse",
+    group="iterables",
     because="lesson 00, 'Functions that make functions': anything that a for loop can walk through may come in",
 )
 def test_any_iterable_will_do(student):
@@ -223,7 +222,7 @@ def test_any_iterable_will_do(student):
 
 
 @pytest.mark.exercise(
-    "operators.folds", group="values", because="operators.negList: 'Return the list of -x for every x.'"
+    "operators.folds", group="negatives", because="operators.negList: 'Return the list of -x for every x.'"
 )
 def test_neg_list_makes_a_new_list(student):
     """NegList returns a new list, and the old one stays as it is."""
@@ -240,7 +239,9 @@ def test_neg_list_makes_a_new_list(student):
 
 
 @pytest.mark.exercise(
-    "operators.folds", group="values", because="operators.addLists: 'Return the sums of two lists, element by element.'"
+    "operators.folds",
+    group="additions",
+    because="operators.addLists: 'Return the sums of two lists, element by element.'",
 )
 def test_add_lists_adds_elements(student):
     """AddLists adds the elements; it does not put one list behind the other."""
@@ -256,7 +257,7 @@ def test_add_lists_adds_elements(student):
     )
 
 
-@pytest.mark.exercise("operators.folds", group="values", because="operators.sum: 'Return the sum of a list'")
+@pytest.mark.exercise("operators.folds", group="sums", because="operators.sum: 'Return the sum of a list'")
 def test_sum_leaves_the_list_alone(student):
     """Sum counts every element, and the list is still there afterwards."""
 
@@ -271,7 +272,7 @@ def test_sum_leaves_the_list_alone(student):
     )
 
 
-@pytest.mark.exercise("operators.folds", group="values", because="operators.prod: 'Return the product of a list'")
+@pytest.mark.exercise("operators.folds", group="products", because="operators.prod: 'Return the product of a list'")
 def test_prod_multiplies(student):
     """Prod multiplies all the elements."""
 

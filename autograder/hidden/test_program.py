@@ -457,7 +457,7 @@ def test_operations_that_do_nothing(student):
     )
 
 
-@simplify(group="fold", because=EXACT)
+@simplify(group="special", because=EXACT)
 def test_times_zero(student):
     """x * 0 is nan where x is infinite or nan."""
 

@@ -57,17 +57,18 @@ def test_products_of_all_later_sizes(student):
     )
 
 
-@strides_from_shape(group="values", because="tensor_data.strides_from_shape: 'A tuple with one stride for each axis'")
+@strides_from_shape(group="special", because="tensor_data.strides_from_shape: 'A tuple with one stride for each axis'")
 def test_strides_are_a_tuple(student):
     """The strides come as a tuple, as shapes do."""
 
     def observe(mg, shape):
-        return type(mg.tensor_data.strides_from_shape(tuple(shape))).__name__
+        strides = mg.tensor_data.strides_from_shape(tuple(shape))
+        return [type(strides).__name__, *(int(stride) for stride in strides)]
 
-    expect(student(observe, [2, 3]), "tuple", hint="wrap the list in tuple(...)", misconception="list-returned")
+    expect(student(observe, [2, 3]), ["tuple", 3, 1], hint="wrap the list in tuple(...)", misconception="list-returned")
 
 
-@strides_from_shape(group="values", because="tensor_data.strides_from_shape: '() for ()'")
+@strides_from_shape(group="special", because="tensor_data.strides_from_shape: '() for ()'")
 def test_no_axes_no_strides(student):
     """A single number has no axes, and no strides."""
 
@@ -146,12 +147,12 @@ def test_positions_for_any_rank(student):
     expect(seen, [8, 33, 35], hint="loop over the axes instead of writing them out", misconception="two-axes-only")
 
 
-@index_to_position(group="values", because="tensor_data.index_to_position: '0 for a single number, which has no axes'")
+@index_to_position(group="special", because="tensor_data.index_to_position: '0 for a single number, which has no axes'")
 def test_position_without_axes(student):
-    """A single number stands at position 0."""
+    """A single number stands at position 0, and one index is enough for a line."""
     expect(
-        student(position_of, [], []),
-        0,
+        [student(position_in_kernels, [], []), student(position_in_kernels, [2], [3])],
+        [0, 6],
         hint="begin with 0 and let the loop do the rest, the first axis included",
         misconception="one-axis-assumed",
     )
@@ -266,11 +267,11 @@ def test_large_numbers_stay_exact(student):
     )
 
 
-@to_index(group="values", because="tensor_data.to_index: 'The size of each axis.'")
+@to_index(group="special", because="tensor_data.to_index: 'The size of each axis.'")
 def test_no_axes_no_index(student):
     """A single number has an index without any numbers."""
     expect(
-        student(index_of, 0, [], []),
+        student(index_in_kernels, 0, [], []),
         [],
         hint="let the loop take care of every axis, the last one included: here there is none",
         misconception="one-axis-assumed",
@@ -556,7 +557,7 @@ def test_one_beside_zero(student):
     )
 
 
-@shape_broadcast(group="shapes", because="tensor_data.shape_broadcast: 'A tuple, as long as the longer of the two.'")
+@shape_broadcast(group="corners", because="tensor_data.shape_broadcast: 'A tuple, as long as the longer of the two.'")
 def test_shape_is_a_tuple(student):
     """The shape comes as a tuple."""
 
@@ -571,15 +572,15 @@ def test_shape_is_a_tuple(student):
     because="tensor_data.shape_broadcast: 'IndexingError: If two sizes differ and neither of them is 1.'",
 )
 def test_sizes_that_differ_are_refused(student):
-    """Sizes 2 and 3 do not go together, wherever they stand."""
-    cases = (([2], [3]), ([2, 3], [3, 3]), ([4, 2, 3], [2, 1, 3]), ([2, 4], [2]))
+    """Sizes 2 and 3 do not go together, wherever they stand; 6 and 6 do, and 4 and 1."""
+    cases = (([2], [3]), ([2, 3], [3, 3]), ([4, 2, 3], [2, 1, 3]), ([2, 4], [2]), ([4, 6], [1, 6]))
     seen = [student(broadcast_shape, a, b) for a, b in cases]
     expect(
         ["refused" if "rror" in each else each for each in seen],
-        ["refused"] * 4,
-        hint="raise IndexingError where sizes differ and neither of them is 1",
-        example="(2) and (3); (2, 3) and (3, 3); (4, 2, 3) and (2, 1, 3); (2, 4) and (2)",
-        picture=lambda: drawn_shapes(cases, seen, ["IndexingError"] * 4),
+        [*["refused"] * 4, [4, 6]],
+        hint="raise IndexingError where sizes differ and neither of them is 1, and only there",
+        example="(2) and (3); (2, 3) and (3, 3); (4, 2, 3) and (2, 1, 3); (2, 4) and (2); (4, 6) and (1, 6)",
+        picture=lambda: drawn_shapes(cases, seen, [*["IndexingError"] * 4, [4, 6]]),
         misconception="never-refused",
     )
 
@@ -717,12 +718,12 @@ def test_big_index_is_not_changed(student):
     )
 
 
-@broadcast_index(group="values", because="tensor_data.broadcast_index: 'may have fewer axes'")
+@broadcast_index(group="special", because="tensor_data.broadcast_index: 'may have fewer axes'")
 def test_a_single_number_takes_part(student):
-    """An array without axes takes part with its only element: its index has no numbers."""
+    """An array without axes takes part with its only element: its index has no numbers; that of a line has one."""
     expect(
-        student(small_index, [2, 1], [3, 2], [], []),
-        [],
+        [student(small_index_in_kernels, [2, 1], [3, 2], shape, out) for shape, out in (([], []), ([2], [7]))],
+        [[], [1]],
         hint="there is no axis to write an index for",
         misconception="one-axis-assumed",
     )

@@ -7,7 +7,7 @@ that grades lists every exercise with 0 points. So other points in `course.toml`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from autograder.building.editions import cached_edition, edition_name, graded_without
 from autograder.course import Course, Exercise
 from autograder.judging.hidden_tests import files_of
-from autograder.results.causes import SEEN, read_seen
+from autograder.results.causes import KINDS, NO_WORK, SEEN, read_kinds, read_seen
 from autograder.results.keeping import Outcomes, content_hash, grader_files, hash_files, text_files
 from autograder.sandbox import Limits, SourceCell
 
@@ -37,6 +37,7 @@ class Fingerprint:
 
     def __init__(self, course: Course, hidden: Path, isolation: str, shrink_seconds: float) -> None:
         self.seen = read_seen(hidden.parent / SEEN)
+        self._kinds = read_kinds(hidden.parent / KINDS)
         self._course = course
         self._hidden = hidden
         self._how = {"seed": course.seed, "isolation": isolation, "shrink_seconds": shrink_seconds}
@@ -47,6 +48,11 @@ class Fingerprint:
         self._editions: dict[str, Path] = {}
         self._tests: dict[str, str] = {}
         self._states: dict[str, str] = {}
+
+    def mistakes(self, exercise: str) -> tuple[Mapping[str, Mapping[str, str]], frozenset[str]]:
+        """Return what tests saw of an exercise's known mistakes, and the names of those that are no work at all."""
+        kinds = self._kinds.get(exercise, {})
+        return self.seen.get(exercise, {}), frozenset(name for name, kind in kinds.items() if kind == NO_WORK)
 
     def limits(self, exercise: Exercise) -> Limits:
         """Return what code may use while an exercise is graded."""
@@ -87,7 +93,7 @@ class Fingerprint:
             content = [
                 (self.follows(each, self.edition(each).name), each.points, dict(each.groups)) for each in exercises
             ]
-            seen = {each.id: self.seen.get(each.id, {}) for each in exercises}
+            seen = {each.id: (self.seen.get(each.id, {}), self._kinds.get(each.id, {})) for each in exercises}
             self._states[lesson] = content_hash({"exercises": content, "seen": seen, "text": self._text})
         return self._states[lesson]
 

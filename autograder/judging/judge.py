@@ -20,6 +20,8 @@ import nbformat
 
 from autograder.building.masters import find_master
 from autograder.building.notebooks import setup_texts
+from autograder.common.errors import GraderError
+from autograder.common.unforeseen import unforeseen
 from autograder.course import Course, Exercise
 from autograder.grafting.graft import Grafted, stubs
 from autograder.judging.expectation import NO_RETURN
@@ -30,14 +32,16 @@ from autograder.judging.listening import Listener
 from autograder.judging.plugin import SHRINK_SECONDS, HiddenTests
 from autograder.judging.sandboxes import Sandboxes
 from autograder.judging.scoring import scored, scored_again, zero
+from autograder.judging.student import HiddenTestError
 from autograder.judging.student_cells import (
     cell_notes,
     not_done,
     solution_cell,
     source_cells,
-    what_is_missing,
     why_missing,
+    why_some_are_missing,
     without_later_imports,
+    without_some,
 )
 from autograder.judging.warm_tests import WarmTests
 from autograder.judging.watched import Watched, watched_cells
@@ -46,7 +50,7 @@ from autograder.results import Graded, Submission, Verdict
 from autograder.results.causes import confirmed
 from autograder.results.keeping import Outcomes, content_hash, kept_path, read_record, write_record
 from autograder.results.shortening import shortened, shortened_notes
-from autograder.sandbox import ExerciseSpec, Session, SourceCell, pack_probe
+from autograder.sandbox import ExerciseSpec, SandboxError, Session, SourceCell, pack_probe
 from autograder.sandbox.inside.patience import Patience, kept_waiting
 
 __all__ = ["Judge", "solution_cell", "source_cells"]
@@ -142,7 +146,7 @@ class Judge:
                 reason = f"not run: the exercises before it used up its {allowed:g} s, which are for the whole notebook"
                 results.append(zero(exercise, reason))
             else:
-                results.append(self.grade_exercise(exercise, cells, given_up))
+                results.append(self._graded(exercise, cells, given_up))
         general = [note.text for note in grafted.notes if not note.exercise]
         # A cell of no exercise concerns the whole notebook: said once, also where it cost nothing.
         labels = tuple(f"{cell.label}: " for cell in cells if cell.exercise is None)
@@ -154,6 +158,15 @@ class Judge:
         if self.isolation == "none":
             general.append("not isolated: this code ran without a sandbox")
         return Submission(lesson, tuple(results), (*general, *shortened_notes(shared)), grafted.unreadable)
+
+    def _graded(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes) -> Graded:
+        """The result of an exercise; what nobody foresaw costs this one alone, is told, and is never cached."""
+        try:
+            return self.grade_exercise(exercise, cells, given_up)
+        except (GraderError, HiddenTestError, SandboxError, OSError):  # they concern everyone
+            raise
+        except Exception as error:
+            return zero(exercise, unforeseen("this exercise", error))
 
     def grade_text(self, exercise: Exercise, text: str, *, points_only: bool = False) -> Graded:
         """Grade the text of one solution cell, below the setup cells and the unwritten exercises of its lesson."""
@@ -177,7 +190,7 @@ class Judge:
 
     def points(self, exercise: Exercise, text: str) -> float:
         """The points that the text of one solution cell earns; what the build asks for."""
-        return self.grade_text(exercise, text, points_only=True).earned
+        return self.grade_text(exercise, text).earned
 
     def master(self, lesson: str) -> nbformat.NotebookNode:
         """The present master of a lesson."""
@@ -200,7 +213,8 @@ class Judge:
             cells: The submission's cells.
             given_up: Cells, by index, of which only the definitions are run, because they ran out of time or memory
                 when another exercise of this submission was graded; what this exercise finds of that kind is added.
-            points_only: Whether verdicts that change no points may be missing.
+            points_only: Whether verdicts of a group that has lost its points may be missing. Then each mistake costs
+                every group in which it shows: the points of a wrong answer are at least these.
         """
         given_up = {} if given_up is None else given_up
         kept = self._kept(exercise, cells, given_up)
@@ -215,7 +229,10 @@ class Judge:
                 write_record(kept, record, content_hash(follows))
         graded, ended = record
         given_up.update(ended)
-        return _without_return(confirmed(scored_again(exercise, graded), self.fingerprint.seen.get(exercise.id, {})))
+        graded = scored_again(exercise, graded)
+        if not points_only:  # else the failures that a mistake explains may be missing
+            graded = scored_again(exercise, confirmed(graded, *self.fingerprint.mistakes(exercise.id)))
+        return _without_return(graded)
 
     def _kept(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes) -> Path | None:
         """The place of a result in the cache, by everything that it follows from; None where no cache is asked."""
@@ -254,9 +271,9 @@ class Judge:
             verdicts, later = self._verdicts_of_plain_code(exercise, sessions, missing, points_only)
             events = list(dict.fromkeys((*events, *later)))
         graded = scored(exercise, verdicts) if is_there else zero(exercise, why_missing(exercise, cells, outcomes))
-        notes = cell_notes(exercise, cells, outcomes, graded)
         if missing and graded.verdicts:
-            notes = [*notes, what_is_missing(missing, cells, outcomes)]
+            graded = without_some(graded, why_some_are_missing(missing, exercise, cells, outcomes))
+        notes = cell_notes(exercise, cells, outcomes, graded)
         costly = {index: outcome for index, outcome in ended.items() if outcome.status in COSTLY}
         return replace(graded, notes=tuple(notes), events=tuple(events)), costly
 

@@ -7,8 +7,10 @@ name. From arrays, modules and functions the listed attributes lead to nothing b
 same kind: neither to frames, code, classes and modules' variables, nor to memory.
 
 Not listed, on purpose: classes (an object that lies about its operators), try in a function (it swallows what the
-detector raises), global, with, generators; getattr, type, exec, eval; whatever begins with two underscores; assignment
-to an attribute. Annotations are not looked at: they are not evaluated, which the session that runs plain code sees to.
+detector raises), with, but for NumPy's `errstate`, patterns that look into objects, global, generators; getattr, type,
+exec, eval; whatever begins with two underscores; assignment to an attribute. `functools.wraps` may only decorate, and
+by one function: with other arguments it would copy any attribute. Annotations are not looked at: they are not
+evaluated, which the session that runs plain code sees to.
 """
 
 from __future__ import annotations
@@ -16,10 +18,9 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-import symtable
 from collections.abc import Iterator
 
-__all__ = ["BUILTINS", "fault_of", "free_names"]
+__all__ = ["BUILTINS", "fault_of"]
 
 _Function = ast.FunctionDef | ast.Lambda
 
@@ -32,14 +33,19 @@ _ANYWHERE = (
     ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.List, ast.Tuple, ast.Dict, ast.Set,
     ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension,
     ast.JoinedStr, ast.FormattedValue,
+    ast.Match, ast.match_case, ast.MatchValue, ast.MatchSingleton, ast.MatchSequence, ast.MatchStar, ast.MatchMapping,
+    ast.MatchAs, ast.MatchOr, ast.With, ast.withitem,
     ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 _OUTSIDE_FUNCTIONS = (*_ANYWHERE, ast.Try, ast.ExceptHandler)
 
+_WRAPS = ("wraps", None, "functools")
+"""What may be imported although it may only be called: its name, no other name for it, its module."""
+
 _ERRORS = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
 BUILTINS = frozenset(_ERRORS) | frozenset(
     (
-        "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int",
+        "abs", "all", "any", "bool", "callable", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int",
         "isinstance", "iter", "len", "list", "map", "max", "min", "next", "pow", "print", "range", "repr", "reversed",
         "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip", "Ellipsis",
     )
@@ -91,7 +97,7 @@ _MODULES = frozenset(
 def fault_of(statement: ast.stmt) -> tuple[int, str] | None:
     """The first thing in a top-level statement that is not plain: its line, and what it is; None if all of it is.
 
-    Names that it does not bind itself are not looked at: see `free_names`.
+    Names that it does not bind itself are not looked at: see `common.python_text.free_names`.
     """
     faults = ((getattr(node, "lineno", statement.lineno), what) for node, what in _faults(statement))
     return min(faults, default=None)
@@ -111,11 +117,31 @@ def _faults(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
         to_do += [(child, inside) for child in _evaluated(node)]
 
 
+def _called(node: ast.AST) -> list[ast.AST]:
+    """The parts of a call of `functools.wraps` or `errstate` that are to be plain; nothing of any other node.
+
+    The two may be called in a decorator or after `with` alone, where nothing else can call what they return: that
+    would take the arguments that are refused here. Neither is listed, and neither gets another name.
+    """
+    match node:
+        case ast.Call(ast.Attribute(ast.Name() as module, "wraps"), [ast.Name() as function], []):
+            return [module, function]
+        case ast.Call(ast.Name("wraps"), [ast.Name() as function], []):
+            return [function]
+        case ast.Call(ast.Attribute(ast.Name() as module, "errstate"), [], options) if all(
+            each.arg and isinstance(each.value, ast.Constant) for each in options
+        ):
+            return [module]
+    return []
+
+
 def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
     """The children of a node but for annotations."""
     for field, value in ast.iter_fields(node):
         if field not in ("annotation", "returns", "type_comment"):
-            yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST))
+            children = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST)]
+            called = field in ("decorator_list", "context_expr")
+            yield from (part for each in children for part in (called and _called(each)) or [each])
 
 
 def _wrong_with(node: ast.AST) -> str:
@@ -124,10 +150,14 @@ def _wrong_with(node: ast.AST) -> str:
         if not isinstance(node.ctx, ast.Load):
             return f"an assignment to .{node.attr}"
         return "" if node.attr in _ATTRIBUTES else f".{node.attr}"
+    if isinstance(node, ast.Name) and node.id == "wraps" and isinstance(node.ctx, ast.Load):
+        return "wraps"
+    if isinstance(node, ast.With) and any(each.optional_vars or not _called(each.context_expr) for each in node.items):
+        return "with"
     if isinstance(node, ast.Import):
         return next((f"import {each.name}" for each in node.names if each.name not in _MODULES), "")
     if isinstance(node, ast.ImportFrom):
-        names = [each.name for each in node.names]
+        names = [each.name for each in node.names if (each.name, each.asname, node.module) != _WRAPS]
         if node.level == 0 and node.module in _MODULES and set(names) <= _ATTRIBUTES | {"division"}:
             return ""
         return f"from {'.' * node.level}{node.module or ''} import {', '.join(names[:3])}"
@@ -136,7 +166,7 @@ def _wrong_with(node: ast.AST) -> str:
 
 def _bound_by(node: ast.AST) -> Iterator[str]:
     """Names that stand in a node itself."""
-    for field in ("id", "name", "arg", "asname"):
+    for field in ("id", "name", "arg", "asname", "rest"):
         name = getattr(node, field, None)
         if isinstance(name, str):
             yield name
@@ -146,48 +176,3 @@ def _word_of(node: ast.AST) -> str:
     """A student's word for a node of a kind that may not be there."""
     words = {ast.ClassDef: "a class", ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Try: "try in a function"}
     return words.get(type(node), type(node).__name__.lower().removeprefix("async"))
-
-
-def free_names(statement: ast.stmt) -> set[str]:
-    """Names that a statement reads from its module, in bodies of functions too; those in annotations aside.
-
-    Raises:
-        RecursionError: If it nests too deeply.
-        SyntaxError: If it is none that Python compiles.
-    """
-    text = ast.unparse(statement)
-    if any(map(_is_annotated, ast.walk(statement))):
-        text = ast.unparse(ast.fix_missing_locations(_Bare().visit(ast.parse(text))))
-    found = set[str]()
-    tables = [symtable.symtable(text, "<cell>", "exec")]
-    while tables:
-        table = tables.pop()
-        is_module = table.get_type() == "module"
-        for symbol in table.get_symbols():
-            if symbol.is_referenced() if is_module else symbol.is_global():
-                found.add(symbol.get_name())
-        tables += table.get_children()
-    return found
-
-
-def _is_annotated(node: ast.AST) -> bool:
-    return isinstance(node, ast.AnnAssign) or any(getattr(node, kind, None) for kind in ("annotation", "returns"))
-
-
-class _Bare(ast.NodeTransformer):
-    """Takes annotations away."""
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        """An argument without its annotation."""
-        node.annotation = None
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """A function without the type that it returns."""
-        node.returns = None
-        return self.generic_visit(node)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """A plain assignment."""
-        self.generic_visit(node)
-        return ast.Assign([node.target], node.value) if node.value is not None else ast.Pass()

@@ -24,15 +24,17 @@ def zero(exercise: Exercise, reason: str, notes: tuple[str, ...] = ()) -> Graded
 def scored(exercise: Exercise, verdicts: Sequence[Verdict], notes: tuple[str, ...] = ()) -> Graded:
     """Points from verdicts: a group earns all of its points if each of its tests passed, else none.
 
+    A failure that a known mistake explains costs the group of that mistake alone (`results.causes`).
+
     Raises:
         HiddenTestError: If a group has no test, so that its points would mean nothing.
     """
-    groups = []
+    groups, tested = [], {verdict.group for verdict in verdicts}
+    lost = {verdict.counted_in or verdict.group for verdict in verdicts if not verdict.passed}
     for name, points in exercise.groups.items():
-        passed = [verdict.passed for verdict in verdicts if verdict.group == name]
-        if not passed:
+        if name not in tested:
             raise HiddenTestError(f"{exercise.id}: no hidden test is in the group {name!r}; write one")
-        groups.append(GroupScore(name, points, points if all(passed) else 0))
+        groups.append(GroupScore(name, points, 0 if name in lost else points))
     return Graded(exercise.id, exercise.points, tuple(groups), tuple(verdicts), notes=notes)
 
 

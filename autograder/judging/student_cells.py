@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import nbformat
 
-from autograder.common.python_text import bound_by, defined_names, helper_names, names_bound, parse
+from autograder.common.python_text import bound_by, defined_names, helper_names, names_bound, parse, written
 from autograder.course import Course, Exercise
 from autograder.grafting.graft import Grafted
 from autograder.results import NO_CELL, NOT_STARTED, Graded
@@ -22,10 +22,14 @@ __all__ = [
     "not_done",
     "solution_cell",
     "source_cells",
-    "what_is_missing",
     "why_missing",
+    "why_some_are_missing",
     "without_later_imports",
+    "without_some",
 ]
+
+NOT_THERE = "it asks for what is not defined"
+"""The reason of a test that asks for a part of the answer which is not there."""
 
 
 def source_cells(notebook: nbformat.NotebookNode) -> list[SourceCell]:
@@ -72,6 +76,22 @@ def why_missing(exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outco
         if cells[index].exercise == exercise.id and not outcome.ok:
             return f"nothing could be tested: {outcome.sentence()}"
     return f"nothing could be tested: {what_is_missing(exercise.objects, cells, outcomes)}"
+
+
+def why_some_are_missing(
+    missing: Sequence[str], exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outcomes
+) -> str:
+    """Why a part of an answer is not there: how its cell ended, and what that one did not come to define."""
+    ended = [each for index, each in sorted(outcomes.items()) if cells[index].exercise == exercise.id and not each.ok]
+    return "; ".join([*(each.sentence() for each in ended), what_is_missing(missing, cells, outcomes)])
+
+
+def without_some(graded: Graded, why: str) -> Graded:
+    """A result that says first why a part of the answer is not there; a test that asks for that part says no more."""
+    verdicts = (
+        replace(each, reason=NOT_THERE, hint="") if each.failure == "not-done" else each for each in graded.verdicts
+    )
+    return replace(graded, reason=why, verdicts=tuple(verdicts))
 
 
 def what_is_missing(objects: Sequence[str], cells: Sequence[SourceCell], outcomes: Outcomes) -> str:
@@ -123,7 +143,7 @@ def without_later_imports(cells: Sequence[SourceCell], objects: Sequence[str]) -
             kept = [each for each in statement.names if bound_by(each) not in names & defined]
             if len(kept) < len(statement.names) and ends[first] == ends[last] == 1:
                 statement.names = kept
-                lines[first - 1 : last] = [ast.unparse(statement) if kept else "", *[""] * (last - first)]
+                lines[first - 1 : last] = [written(statement) if kept else "", *[""] * (last - first)]
         ready.append(replace(cell, source="\n".join(lines)))
     return ready
 
@@ -138,7 +158,7 @@ def cell_notes(exercise: Exercise, cells: Sequence[SourceCell], outcomes: Outcom
     notes = []
     for index, outcome in sorted(outcomes.items()):
         if cells[index].exercise in (None, exercise.id):
-            if not outcome.ok and not graded.reason.endswith(outcome.sentence()):
+            if not outcome.ok and outcome.sentence() not in graded.reason:
                 notes.append(outcome.sentence())
             notes += [f"{outcome.label}: {note}" for note in outcome.notes]
     return notes

@@ -8,11 +8,14 @@ more (a fixture, a class, a setup function), its exercise goes through pytest ea
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+import random
+import sys
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 import pytest
@@ -65,17 +68,19 @@ class WarmTests:
         """
         if not self._is_plain:
             return run_hidden_tests(plugin, self._hidden)
-        output = io.StringIO()
+        output, generators = io.StringIO(), _generators()
         with quiet_process(()), contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             for item in self._items:
                 _call(plugin, item)
                 if plugin.fault is not None:
                     raise plugin.fault
         self._refuse_changes()
+        if drawn := [name for name, state in generators.items() if state != _generators()[name]]:
+            raise HiddenTestError(f"{plugin.exercise}: a test draws from {drawn[0]}'s shared generator; seed its own")
         return plugin.verdicts
 
     def _refuse_changes(self) -> None:
-        """Refuse changes in a module of tests: the next submission would be judged by them."""
+        """Refuse changes in a module of tests, other numbers and texts too: the next submission is judged by them."""
         for module, before in zip(self._modules, self._before, strict=True):
             after = _state(module)
             changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
@@ -111,17 +116,49 @@ def _call(plugin: HiddenTests, item: pytest.Function) -> None:
     plugin.conclude(item, "call", error)
 
 
-def _state(module: ModuleType) -> dict[str, bytes]:
-    """The values of a module that a test could change, as bytes that tell."""
-    return dict(_values(module))
+def _state(module: ModuleType) -> dict[str, object]:
+    """What a test could change of its module: each name's object, with all that it holds of the module's own."""
+    return {
+        name: _told(value, module.__name__, frozenset())
+        for name, value in vars(module).items()
+        if not name.startswith("__")
+    }
 
 
-def _values(module: ModuleType) -> Iterator[tuple[str, bytes]]:
-    for name, value in vars(module).items():
-        if not name.startswith("__") and _is_data(value):
-            with contextlib.suppress(Exception):  # what cannot be pickled is no plain value
-                yield name, pickle.dumps(value)
+def _generators() -> dict[str, object]:
+    """The states of the generators of random numbers that a process shares."""
+    numpy = sys.modules.get("numpy.random")
+    return {"random": random.getstate(), **({"numpy.random": pickle.dumps(numpy.get_state())} if numpy else {})}
 
 
-def _is_data(value: Any) -> bool:
-    return not isinstance(value, ModuleType | type | str | int | float | bool | None) and not callable(value)
+def _told(value: Any, module: str, above: Set[int]) -> object:
+    """A value as something to compare; `above` are the objects that hold it."""
+    if id(value) in above:
+        return None
+    parts = _parts(value, module)
+    if parts is None:
+        with contextlib.suppress(Exception):  # what cannot be pickled is told by which object it is
+            return pickle.dumps(value)
+        return id(value)
+    inside = {*above, id(value)}
+    kind = type(value) if isinstance(value, list | tuple | dict) else id(value)
+    return kind, [_told(each, module, inside) for each in parts]
+
+
+def _parts(value: Any, module: str) -> Iterable[Any] | None:
+    """The values that a container, or an object of the module's own, holds; None for any other object."""
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple):
+        return value
+    if isinstance(value, GeneratorType):
+        return [value.gi_frame.f_lasti, value.gi_frame.f_locals] if value.gi_frame else []
+    if isinstance(value, ModuleType) or (callable(value) and getattr(value, "__module__", "") != module):
+        return []
+    if isinstance(value, FunctionType):
+        # What pytest and hypothesis keep at a test changes with each run.
+        own = {} if value.__name__.startswith("test_") else vars(value)
+        return [value.__defaults__, value.__kwdefaults__, own, inspect.getclosurevars(value).nonlocals]
+    if isinstance(value, type):
+        return [each for name, each in vars(value).items() if not name.startswith("__")]
+    return [vars(value)] if type(value).__module__ == module and hasattr(value, "__dict__") else None

@@ -28,8 +28,18 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.common.python_text import bound_by, children, names_bound, parse, python_of, walk
-from autograder.judging.plain_code import BUILTINS, fault_of, free_names
+from autograder.common.python_text import (
+    NotPython,
+    bound_by,
+    children,
+    free_names,
+    names_bound,
+    parse,
+    python_of,
+    same_trees,
+    walk,
+)
+from autograder.judging.plain_code import BUILTINS, fault_of
 from autograder.sandbox import SourceCell
 
 __all__ = ["MAX_STATEMENTS", "Watched", "watched_cells"]
@@ -37,6 +47,7 @@ __all__ = ["MAX_STATEMENTS", "Watched", "watched_cells"]
 MAX_STATEMENTS = 2_000
 """Statements that an exercise's definitions may need, all together."""
 
+_TOO_MANY = f"more than {MAX_STATEMENTS:,} statements that need each other"
 _ALLOWED = "loops, numbers, arrays, your own functions, and those of numpy, math, numba and cuda"
 
 _FIRST = SourceCell(
@@ -90,6 +101,7 @@ class _Unit:
     cell: int
     label: str
     statements: tuple[ast.stmt, ...]
+    text: str
     binds: frozenset[str]
     is_simple: bool
     is_import: bool
@@ -103,12 +115,24 @@ class _Unit:
     def fault(self) -> str:
         """The first thing in it that is not plain, and its line; the empty string if all is plain."""
         found = min((each for each in map(fault_of, self.statements) if each is not None), default=None)
-        return f"`{found[1]}` in the {self.label}, line {found[0]}" if found else ""
+        if found:
+            return f"`{found[1]}` in the {self.label}, line {found[0]}"
+        if not _is_code_of(self.statements, self.text):
+            return f"strange ends of lines in the {self.label}"
+        return self._needs[1]
 
-    @functools.cached_property
+    @property
     def reads(self) -> set[str]:
         """Names that it needs of others."""
-        return set().union(*(free_names(each) for each in self.statements))
+        return self._needs[0]
+
+    @functools.cached_property
+    def _needs(self) -> tuple[set[str], str]:
+        """Names that it needs of others, and why they cannot be told; the empty string if they can."""
+        try:
+            return free_names(self.text), ""
+        except NotPython as error:
+            return set(), f"the {self.label}, line {self.lines.start}: {error}"
 
     def mentions(self, name: str) -> str:
         """The lines that read a name."""
@@ -131,8 +155,6 @@ def watched_cells(cells: Sequence[SourceCell], objects: Sequence[str]) -> Watche
             refusal=f"it could not be watched, because of {refused}; what is watched may use {_ALLOWED}: leave the "
             "rest out, or keep it in lines that the answer does not need"
         )
-    except (RecursionError, MemoryError):
-        return Watched(refusal="it could not be watched: its definitions nest too deeply")
 
 
 class _Cut:
@@ -149,7 +171,7 @@ class _Cut:
                 self._given |= names_bound(parse(cell.source) or ast.Module([], []))
             elif (found := python_of(cell.source)) is not None:
                 self._parsed[number] = found
-                for unit in _units(found[0], number, cell.label):
+                for unit in _units(*found, number, cell.label):
                     for name in unit.binds:
                         self._binding[name].append(unit)
 
@@ -167,7 +189,7 @@ class _Cut:
                     continue
                 count += 1
                 if count > MAX_STATEMENTS:
-                    raise _Refused(f"more than {MAX_STATEMENTS:,} statements that need each other")
+                    raise _Refused(_TOO_MANY)
                 kept[unit.cell].update(unit.lines)
                 new = unit.reads - seen
                 seen |= new
@@ -185,6 +207,8 @@ class _Cut:
         another, and where it imports what the lesson's setup imports as well.
         """
         units = self._binding.get(name, [])
+        if len(units) > MAX_STATEMENTS:  # to look at each of them would take seconds
+            raise _Refused(_TOO_MANY)
         for unit in units:
             if unit not in self._faults:
                 self._faults[unit] = self._fault(unit)
@@ -226,9 +250,7 @@ class _Cut:
 def _is_code_of(statements: Sequence[ast.stmt], text: str) -> bool:
     """Whether a text is these statements and no other code, however strange the ends of its lines are."""
     found = python_of(text)
-    if found is None or found[1] != text or len(found[0].body) != len(statements):
-        return False
-    return all(ast.dump(one) == ast.dump(other) for one, other in zip(found[0].body, statements, strict=True))
+    return found is not None and found[1] == text and same_trees(found[0].body, list(statements))
 
 
 def _first_line(statement: ast.stmt) -> int:
@@ -240,23 +262,25 @@ def _last_line(statement: ast.stmt) -> int:
     return statement.end_lineno or statement.lineno
 
 
-def _units(tree: ast.Module, cell: int, label: str) -> Iterator[_Unit]:
+def _units(tree: ast.Module, text: str, cell: int, label: str) -> Iterator[_Unit]:
     """The statements of a cell, those together that share a line."""
     together: list[ast.stmt] = []
+    lines = text.split("\n")
     for statement in tree.body:
         if together and _first_line(statement) > _last_line(together[-1]):
-            yield _unit(together, cell, label)
+            yield _unit(together, lines, cell, label)
             together = []
         together.append(statement)
     if together:
-        yield _unit(together, cell, label)
+        yield _unit(together, lines, cell, label)
 
 
-def _unit(statements: list[ast.stmt], cell: int, label: str) -> _Unit:
+def _unit(statements: list[ast.stmt], lines: Sequence[str], cell: int, label: str) -> _Unit:
+    text = "\n".join(lines[min(map(_first_line, statements)) - 1 : max(map(_last_line, statements))])
     simple = all(isinstance(each, _Simple) for each in statements)
     names = frozenset(name for each in statements for name in _bound_by(each))
     imports = all(isinstance(each, ast.Import | ast.ImportFrom) for each in statements)
-    return _Unit(cell, label, tuple(statements), names, simple, imports)
+    return _Unit(cell, label, tuple(statements), text, names, simple, imports)
 
 
 def _bound_by(statement: ast.stmt) -> Iterator[str]:

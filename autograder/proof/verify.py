@@ -1,9 +1,9 @@
 """Prove that the hidden tests grade well.
 
-For every exercise: the reference and differently written right answers earn every point; the stub, nothing,
-a constant and a returned argument earn none; every known-wrong answer runs, passes at least one test, and is
-rejected by a test that names its misconception; and every hidden test is needed, because some wrong answer is
-caught, by its misconception, by that test alone. A report on a wrong answer, or on two of them in one, names no
+For every exercise: the reference and differently written right answers earn every point; answers that do no work
+(`hollow`) earn none, in no group; every known-wrong answer runs, passes at least one test, is rejected by a test that
+names its misconception, and costs what is fair (`weights`); and every hidden test is needed, because some wrong answer
+is caught, by its misconception, by that test alone. A report on a wrong answer, or on two of them in one, names no
 mistake but theirs.
 
 The reasons that known-wrong answers get are kept in `wrong/seen.json` (`autograder verify --record`). A report names
@@ -17,6 +17,7 @@ import ast
 import multiprocessing
 import signal
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -27,7 +28,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from autograder.building.pieces import unfilled
-from autograder.building.slicing import BEGIN, slice_exercise
+from autograder.building.slicing import slice_exercise
 from autograder.common.python_text import parses
 from autograder.course import Course, Exercise
 from autograder.course.loading import load_course
@@ -35,8 +36,10 @@ from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.judge import Judge
 from autograder.judging.plugin import HiddenTestError
 from autograder.proof.fingerprints import fingerprint_of
+from autograder.proof.hollow import answers_without_work
+from autograder.proof.weights import Cost, changed_objects, costs_of, unfair
 from autograder.results import Graded, Verdict
-from autograder.results.causes import confirmed, essence
+from autograder.results.causes import KINDS, confirmed, essence, read_kinds
 from autograder.sandbox import SandboxError, SandboxUnavailable
 
 __all__ = [
@@ -46,16 +49,10 @@ __all__ = [
     "pairs",
     "pool_of",
     "stray_answers",
-    "trivial_answers",
     "verify",
 ]
 
 ANSWERS = Path(__file__).parents[1]
-
-CONSTANTS = ("0.0", "1.0", "True", "[]")
-
-CORNERS = ("corners", "empty", "higher", "special")
-"""Groups of what only a corner case shows: a size of 0, nan, a second derivative. Each costs a quarter at most."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +65,14 @@ class WrongAnswer:
         saw: Each test that it fails, with the essence of what the test saw.
         shown: The finding that a report would show of it: of the first test that rejected it by that name, and with a
             picture if there is one.
+        cost: What it costs, of one that is rejected by its name.
     """
 
     misconception: str
     rejected_by: tuple[str, ...]
     saw: tuple[tuple[str, str], ...] = ()
     shown: Verdict | None = None
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +86,7 @@ class Checked:
         variants: The names of its variants.
         problems: A sentence for each thing that is wrong.
         of: The fingerprint of its tests and wrong answers.
+        hollow: The points of each answer that does no work, by its name.
     """
 
     exercise: str
@@ -95,54 +95,7 @@ class Checked:
     variants: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     of: str = ""
-
-
-def trivial_answers(reference: str) -> Iterator[tuple[str, str]]:
-    """Answers that show no work: what each written function returns is nothing, a constant, or an argument.
-
-    Args:
-        reference: The reference's solution cell, markers included.
-
-    Yields:
-        A name and the text of a solution cell.
-    """
-    yield "None", _hollow(reference, "None")
-    for constant in CONSTANTS:
-        yield f"the constant {constant}", _hollow(reference, constant)
-    most = max((len(names) for names in map(_parameters, _written(reference)[1])), default=0)
-    for index in range(most):
-        yield f"argument {index + 1}", _hollow(reference, index)
-
-
-def _written(text: str) -> tuple[ast.Module, list[ast.FunctionDef]]:
-    """The syntax tree of a solution cell, and the outermost functions whose bodies a student writes."""
-    tree, lines = ast.parse(text), text.split("\n")
-    outer: list[ast.FunctionDef] = []
-    for node in tree.body:
-        members = node.body if isinstance(node, ast.ClassDef) else [node]
-        outer += [member for member in members if isinstance(member, ast.FunctionDef)]
-    # A closing marker may stand after the last statement, the opening one never does.
-    written = [f for f in outer if any(BEGIN in line for line in lines[f.lineno - 1 : f.end_lineno])]
-    return tree, written
-
-
-def _parameters(function: ast.FunctionDef) -> list[str]:
-    arguments = function.args
-    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args) if a.arg not in ("self", "cls")]
-    rest = [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
-    return [*names, *rest]
-
-
-def _hollow(text: str, returned: str | int) -> str:
-    """A solution cell whose written functions only return an expression, or their argument of a number."""
-    tree, written = _written(text)
-    for function in written:
-        names = _parameters(function)
-        value = (names[min(returned, len(names) - 1)] if names else "None") if isinstance(returned, int) else returned
-        # Python itself refuses an __init__ that returns something.
-        value = "None" if function.name == "__init__" else value
-        function.body = ast.parse(f"return {value}").body
-    return f"{text.split(chr(10))[0]}\n{ast.unparse(tree)}"
+    hollow: tuple[tuple[str, float], ...] = ()
 
 
 class Verifier:
@@ -185,17 +138,8 @@ class Verifier:
             again = "correct the tests, or its gives_away, uses, limits or setup in course.toml; nothing else was tried"
             return Checked(exercise.id, problems=(f"{problems[0]}; {again}",))
         tests = tuple(dict.fromkeys(_function(verdict.test) for verdict in reference.verdicts))
-        problems += [
-            f"the group {name} is about corner cases and costs {points:g} of {exercise.points:g} points; "
-            "a quarter at most"
-            for name, points in exercise.groups.items()
-            if name in CORNERS and points > exercise.points / 4
-        ]
-        for name, text in (("the stub", source.stub_cell), *trivial_answers(source.reference_cell)):
-            earned = self.judge.points(exercise, text)
-            if earned:
-                problems.append(f"{name} earns {earned:g} points; a hidden test must tell it from an answer")
-        wrong = [self._wrong(exercise, file, problems) for file in self._files("wrong", exercise)]
+        hollow = self._hollow(exercise, problems)
+        wrong = self._all_wrong(exercise, source.reference_cell, problems)
         variants = self._variants(exercise, problems)
         problems += self._falsely_named(exercise, source.reference_cell, wrong)
         course = self.judge.course
@@ -209,7 +153,23 @@ class Verifier:
                 problems.append(
                     f"{test} could be deleted unnoticed: no wrong answer is rejected, by its misconception, by it alone"
                 )
-        return Checked(exercise.id, tests, tuple(wrong), tuple(variants), tuple(problems))
+        return Checked(exercise.id, tests, tuple(wrong), tuple(variants), tuple(problems), hollow=hollow)
+
+    def _hollow(self, exercise: Exercise, problems: list[str]) -> tuple[tuple[str, float], ...]:
+        """The points of answers that do no work; a group that some of them earn is a problem."""
+        points, earned = [], defaultdict[str, list[str]](list)
+        for name, text in answers_without_work(self.judge.course, exercise):
+            graded = self._grade(exercise, text)  # whole: a known mistake costs one group alone
+            points.append((name, graded.earned))
+            for group in graded.groups:
+                if group.earned:
+                    earned[group.name].append(name)
+        problems += [
+            f"the group {group}, {exercise.groups[group]:g} of {exercise.points:g} points, is earned without work: "
+            f"{_few(names)}; a test of that group must ask an ordinary case as well"
+            for group, names in earned.items()
+        ]
+        return tuple(points)
 
     def _grade(self, exercise: Exercise, text: str) -> Graded:
         return self.judge.grade_text(exercise, text)
@@ -217,9 +177,23 @@ class Verifier:
     def _files(self, kind: str, exercise: Exercise) -> list[Path]:
         return sorted((self.answers / kind / exercise.id).glob("*.py"))
 
-    def _wrong(self, exercise: Exercise, file: Path, problems: list[str]) -> WrongAnswer:
+    def _all_wrong(self, exercise: Exercise, reference: str, problems: list[str]) -> list[WrongAnswer]:
+        """The known-wrong answers, and what each of them costs."""
+        files = self._files("wrong", exercise)
+        texts = {file.stem: file.read_text(encoding="utf-8") for file in files}
+        graded = {name: self._grade(exercise, text) for name, text in texts.items()}
+        wrong = [self._wrong(exercise, file, graded[file.stem], problems) for file in files]
+        rejected = {answer.misconception: dict(answer.saw) for answer in wrong if answer.rejected_by}
+        kinds = read_kinds(self.answers / KINDS).get(exercise.id, {})
+        stray = sorted(kinds.keys() - texts.keys())
+        problems += [f"{KINDS}: lists {name} of {exercise.id}, of which there is no wrong answer" for name in stray]
+        costs = costs_of(exercise, {name: graded[name] for name in rejected}, rejected, kinds)
+        bare, without = "\n".join(_bare(reference)), {name: "\n".join(_bare(texts[name])) for name in rejected}
+        problems += unfair(exercise, costs, {name: changed_objects(bare, text) for name, text in without.items()})
+        return [replace(answer, cost=costs.get(answer.misconception)) for answer in wrong]
+
+    def _wrong(self, exercise: Exercise, file: Path, graded: Graded, problems: list[str]) -> WrongAnswer:
         text, slug = file.read_text(encoding="utf-8"), file.stem
-        graded = self._grade(exercise, text)
         where = f"wrong/{exercise.id}/{file.name}"
         if not _docstring(text):
             problems.append(f"{where}: has no docstring that says what the mistake is")

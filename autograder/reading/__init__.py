@@ -23,6 +23,7 @@ from autograder.common.python_text import (
     parses,
     same_code,
 )
+from autograder.common.unforeseen import unforeseen
 from autograder.reading.damaged import decode, has_marks, sides, whole_cells
 from autograder.reading.exports import is_archive, is_page, is_script, page_cells, script_cells
 from autograder.reading.student_files import MAX_BYTES, MAX_CODE, Unreadable, one_line, read_bytes, too_large
@@ -119,8 +120,13 @@ def read_notebook(data: bytes) -> StudentNotebook:
         raise Unreadable("the file is empty")
     if is_archive(data):
         raise Unreadable("the file is a zip archive, not a notebook; unpack it and hand in the notebook")
-    with Effort(EFFORT, lambda: Unreadable(_TOO_MUCH)).spent():
-        return _read(data)
+    try:
+        with Effort(EFFORT, lambda: Unreadable(_TOO_MUCH)).spent():
+            return _read(data)
+    except Unreadable:
+        raise
+    except Exception as error:
+        raise Unreadable(unforeseen("this file", error)) from error
 
 
 def _read(data: bytes) -> StudentNotebook:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from autograder.common.unforeseen import UNGRADED
+
 __all__ = [
     "NOT_BEGUN",
     "NOT_STARTED",
@@ -72,6 +74,8 @@ class Verdict:
         failure: The sandbox's word for what kept the code from answering (``"timeout"``, ``"error"``, ...).
         confirmed: Whether the misconception is known to look like what was seen.
         example: The smallest input with which it failed.
+        counted_in: The group that this failure costs, where a mistake that is known explains it and costs another
+            group than the test's own; else empty.
     """
 
     test: str
@@ -85,6 +89,7 @@ class Verdict:
     failure: str = ""
     confirmed: bool = False
     example: Example | None = None
+    counted_in: str = ""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Verdict:
@@ -141,6 +146,11 @@ class Graded:
         parts = [part for part in (self.reason, *self.notes, *failed) if part]
         rest = f"; and {len(parts) - 3} more" if len(parts) > 3 else ""
         return "; ".join(parts[:3]) + rest
+
+    @property
+    def is_ungraded(self) -> bool:
+        """True if the grader itself failed at it."""
+        return self.reason.startswith(UNGRADED)
 
     @property
     def failures(self) -> tuple[Verdict, ...]:
@@ -201,6 +211,11 @@ class Submission:
     def points(self) -> float:
         """The points there are in the whole notebook."""
         return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def ungraded(self) -> tuple[str, ...]:
+        """A sentence for each exercise at which the grader itself failed, for the instructor."""
+        return tuple(f"{each.exercise}: {each.reason}" for each in self.exercises if each.is_ungraded)
 
     def as_json(self) -> dict[str, Any]:
         """The result as plain JSON."""

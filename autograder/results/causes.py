@@ -3,23 +3,50 @@
 Many mistakes fail the same test, so the misconception that a test carries is a guess. It is confirmed if the test saw
 the same of the known wrong answer of that name, and if no test passed that this wrong answer fails.
 `autograder verify --record` keeps these findings beside the answers, and `verify` proves the rule on pairs of mistakes.
+
+One mistake costs one group of points: failures that a named mistake explains are counted in the group of the test that
+names it. `wrong/kinds.toml` says which mistakes are about something small, which may cost a quarter of an exercise at
+most, and which are no work at all, to which this does not apply.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from autograder.results import Graded
 
-__all__ = ["PLACE", "SEEN", "Seen", "confirmed", "essence", "read_fingerprints", "read_seen", "seen_text"]
+__all__ = [
+    "KINDS",
+    "NO_WORK",
+    "PLACE",
+    "SEEN",
+    "SMALL",
+    "Seen",
+    "confirmed",
+    "essence",
+    "read_fingerprints",
+    "read_kinds",
+    "read_seen",
+    "seen_text",
+]
 
 SEEN = Path("wrong", "seen.json")
 """The record's place, beside the folder of hidden tests."""
+
+KINDS = Path("wrong", "kinds.toml")
+"""The place of what known mistakes are about, where that is something special; beside the folder of hidden tests."""
+
+SMALL = ("corner", "rounding", "second derivative", "style")
+"""Kinds of mistakes that cost a quarter of an exercise at most, in whatever group they fall."""
+
+NO_WORK = "no work"
+"""The kind of a mistake that an answer without work makes as well: it costs every group in which it shows."""
 
 Seen = Mapping[str, Mapping[str, Mapping[str, str]]]
 """For each exercise and misconception: the tests that its wrong answer fails, and the essence of what each saw."""
@@ -43,8 +70,11 @@ def essence(reason: str) -> str:
     return PLACE.sub("", _ADDRESS.sub("an address", rounded))
 
 
-def confirmed(graded: Graded, seen: Mapping[str, Mapping[str, str]]) -> Graded:
+def confirmed(graded: Graded, seen: Mapping[str, Mapping[str, str]], no_work: Collection[str] = ()) -> Graded:
     """The same result, in which failed tests whose misconception is known to fit are marked.
+
+    Each failure that such a mistake explains is marked with the one group that it costs: of those whose tests name the
+    mistake, the one with most points. The points are not counted anew (`judging.scoring`).
 
     The fewest mistakes that account for what was seen are taken: one that shows only where another one shows too
     is not named, and of two that look the same neither is.
@@ -52,7 +82,9 @@ def confirmed(graded: Graded, seen: Mapping[str, Mapping[str, str]]) -> Graded:
     Args:
         graded: The result of an exercise.
         seen: For each misconception of the exercise, what the tests that its wrong answer fails saw.
+        no_work: Misconceptions that cost each group in which they show.
     """
+    points = {group.name: group.points for group in graded.groups}
     failed = {verdict.test: verdict for verdict in graded.verdicts if not verdict.passed}
     passed = {verdict.test for verdict in graded.verdicts if verdict.passed}
     saw = {test: essence(verdict.reason) for test, verdict in failed.items()}
@@ -69,12 +101,35 @@ def confirmed(graded: Graded, seen: Mapping[str, Mapping[str, str]]) -> Graded:
         for name, tests in naming.items()
         if any(not _TELLS_LITTLE.fullmatch(saw[test]) for test in tests) or (tests and explained[name] == set(saw))
     ]
-    known, accounted = set[str](), set[str]()
+    known, accounted, cost = set[str](), set[str](), dict[str, str]()
     for name in sorted(fitting, key=lambda name: (-len(explained[name]), name)):
         if not naming[name] <= accounted:
             known |= naming[name]
             accounted |= explained[name]
-    return replace(graded, verdicts=tuple(replace(each, confirmed=each.test in known) for each in graded.verdicts))
+            group = max(sorted(failed[test].group for test in naming[name]), key=lambda each: points.get(each, 0.0))
+            elsewhere = {test for test in explained[name] if failed[test].group != group and name not in no_work}
+            cost = {**dict.fromkeys(elsewhere, group), **cost}
+    marked = (
+        replace(each, confirmed=each.test in known, counted_in=cost.get(each.test, "")) for each in graded.verdicts
+    )
+    return replace(graded, verdicts=tuple(marked))
+
+
+def read_kinds(file: Path) -> Mapping[str, Mapping[str, str]]:
+    """Read for each exercise the mistakes that are of a special kind, and that kind.
+
+    Raises:
+        ValueError: If the file is no TOML, has another kind, or another form.
+    """
+    if not file.is_file():
+        return {}
+    kinds: dict[str, dict[str, str]] = {}
+    for kind, exercises in tomllib.loads(file.read_text(encoding="utf-8")).items():
+        if kind not in (*SMALL, NO_WORK):
+            raise ValueError(f"{file}: there is no kind {kind!r}; the kinds are {', '.join((*SMALL, NO_WORK))}")
+        for exercise, names in exercises.items():
+            kinds.setdefault(exercise, {}).update(dict.fromkeys(names, kind))
+    return kinds
 
 
 def read_seen(file: Path) -> Seen:

@@ -91,19 +91,21 @@ def _environment(scratch: str) -> dict[str, str]:
     }
 
 
-def _config(limits: Limits, own_processes: bool, **places: Any) -> dict[str, Any]:
+def _config(limits: Limits, own_processes: bool, walls: bool = True, **places: Any) -> dict[str, Any]:
     """The first message to the worker.
 
     Args:
         limits: The resources that a student's code may use.
         own_processes: Whether the limit on processes counts this sandbox alone.
+        walls: Whether anything is kept from the code but resources.
         places: Paths inside, and how the worker ends a session.
     """
     bounds = {name: getattr(limits, name) for name in ("memory_mb", "total_mb", "file_mb", "processes")}
     reply = limits.reply_mb << 20
     child = {"cell_seconds": limits.cell_seconds, "output_limit": limits.output_bytes, "reply_bytes": reply}
     config = {**bounds, "child": child, "uid": None, "grader": os.getpid(), "forks": True}
-    config |= {"student_filter": seccomp.build_student_filter().hex() if seccomp.supported() else "", **places}
+    student_filter = seccomp.build_student_filter(walls).hex() if seccomp.supported() else ""
+    config |= {"student_filter": student_filter, **places}
     if not own_processes:
         config["processes"] += _tasks_of_this_user() + _SPARE_PROCESSES
     return config
@@ -131,6 +133,7 @@ def _popen(
     command: list[str], environment: dict[str, str], limits: Limits, plan: IO[bytes] | None = None
 ) -> tuple["subprocess.Popen[bytes]", IO[bytes], Group | None]:
     group = make_group(limits)
+    inherited = [*([] if plan is None else [plan.fileno()]), *(group.open() if group else [])]
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - read and closed when the sandbox ends
     process = subprocess.Popen(
         group.entering(command) if group else command,
@@ -138,7 +141,7 @@ def _popen(
         stdout=subprocess.PIPE,
         stderr=errors,
         env=environment,
-        pass_fds=() if plan is None else (plan.fileno(),),
+        pass_fds=inherited,
         bufsize=0,
     )
     if plan is not None:
@@ -335,7 +338,7 @@ def _start_none(view: View, limits: Limits) -> Launch:
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "PATH") if name in os.environ}
     command, environment = _python(view, *_host_paths(view)), {**_environment(str(view.scratch)), **kept}
     process, errors, group = _popen(command, environment, limits)
-    config = _config(limits, **_host_places(view), sweep="descendants", own_processes=False, student_filter="")
+    config = _config(limits, **_host_places(view), sweep="descendants", own_processes=False, walls=False)
     return Launch(process, config, errors, group)
 
 

@@ -1,8 +1,9 @@
 """A memory and process bound for a whole sandbox, where the system has given this process a part of cgroup v2.
 
-Limits on a process bind each process by itself. A control group binds all of a sandbox together, whatever they do. The
-session's relay looks at their memory as well, ten times a second, and says in words what was too much. A part of the
-tree is had by `systemd-run --user --scope -p Delegate=yes autograder ...`, or in a container that passes it on.
+Limits on a process bind each process by itself. A control group binds all of a sandbox together, whatever they do, and
+the kernel counts what they hold. A session's relay reads that account, and says in words what was too much; where there
+is none, it adds up what the processes hold. A part of the tree is had by `systemd-run --user --scope -p Delegate=yes
+autograder ...`, or in a container that passes it on.
 """
 
 import contextlib
@@ -10,18 +11,20 @@ import errno
 import os
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from pathlib import Path
 
+from autograder.sandbox.inside.account import Account
 from autograder.sandbox.model import Limits
 
 __all__ = ["Group", "describe_groups", "make_group"]
 
 ADVICE = "`systemd-run --user --scope -p Delegate=yes autograder ...` gives it one, where systemd runs"
 _GRADER = "minigrad-grader"
-_LIBRARY_MB = 1024  # what the warm parent and the library may take beside the session
+_LIBRARY_MB = 1024  # what the warm parent and the library may take before there is a session
+_SLACK = 20  # by one part in so many a session exceeds its memory before the kernel ends it, where its relay is late
 _NEEDED = {"memory", "pids"}
 _TRIES, _PAUSE = 50, 0.02  # about a second: processes that are killed leave their group a moment later
 _numbers = count(1)
@@ -33,17 +36,33 @@ class Group:
 
     Args:
         path: Its folder.
+        descriptors: The files of its account, once they are open.
     """
 
     path: Path
+    descriptors: list[int] = field(default_factory=list)
 
     def entering(self, command: list[str]) -> list[str]:
         """A command that enters the group before it becomes `command`: whatever it starts is in the group too."""
         shell = shutil.which("sh") or "/bin/sh"
         return [shell, "-c", 'echo $$ > "$0" && exec "$@"', str(self.path / "cgroup.procs"), *command]
 
+    def open(self) -> list[int]:
+        """Open what `Account` reads, for the sandbox to inherit: the files are not shown there."""
+        self.descriptors.extend(os.open(self.path / name, os.O_RDONLY) for name in Account.FILES)
+        return self.descriptors
+
+    def settle(self, limits: Limits) -> None:
+        """Bound the memory to what is held now, by the library, and to what a session may have beside it."""
+        most = limits.total_mb << 20
+        with contextlib.suppress(OSError):
+            held = Account(self.descriptors).held()
+            (self.path / "memory.max").write_text(str(held + most + most // _SLACK))
+
     def remove(self) -> None:
         """End what is left in the group, and remove it."""
+        while self.descriptors:
+            os.close(self.descriptors.pop())
         with contextlib.suppress(OSError):
             (self.path / "cgroup.kill").write_text("1")
         for _ in range(_TRIES):
@@ -75,11 +94,11 @@ def make_group(limits: Limits, proc: Path = Path("/proc"), mounts: tuple[str, ..
 
 
 def describe_groups(proc: Path = Path("/proc"), mounts: tuple[str, ...] = ()) -> str:
-    """In a sentence: whether a control group bounds each sandbox, and if not, why and what does."""
+    """In a sentence: who counts what a session holds, the kernel or its relay; and why it is not the kernel."""
     base = _base(proc, mounts)
     if not isinstance(base, str):
-        return f"memory and processes of a sandbox are bounded together, by a control group below {base}"
-    return f"memory and processes are bounded for each process, and watched together: {base}"
+        return f"memory and processes of a session: counted and bounded by the kernel, in a control group below {base}"
+    return f"memory of a session: the pages of its processes are counted, ten times a second or more; {base}"
 
 
 @cache

@@ -194,7 +194,7 @@ def _start_in_namespaces(plan: dict[str, Any]) -> int:
 
 def _start_behind_landlock(plan: dict[str, Any]) -> None:
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
+        Path("/proc/self/oom_score_adj").write_text("900")
     os.setsid()
     os.chdir(plan["scratch"])
     if plan["uid"] is not None:

@@ -16,9 +16,10 @@ _EPERM, _ENOSYS = 1, 38
 _NAMESPACE_FLAGS = 0x7E020080  # CLONE_NEWUSER, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWCGROUP, NEWNS and NEWTIME
 _TERMINAL_INJECTION = 0x5412  # TIOCSTI
 _SYSTEM_CALL, _ARCHITECTURE, _FIRST_ARGUMENT, _FIRST_ARGUMENT_HIGH, _SECOND_ARGUMENT = 0, 4, 16, 20, 24
-_FOURTH_ARGUMENT = 40
+_SECOND_ARGUMENT_HIGH, _FOURTH_ARGUMENT = 28, 40
 _MAP_ANONYMOUS, _MAP_SHARED = 0x20, 0x01
 _SET_DUMPABLE = 4  # PR_SET_DUMPABLE
+_SIGCHLD = 17
 _LOCKS_AND_SIZES = (6, 7, 37, 38, 1031)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETPIPE_SZ
 
 _ARCHITECTURES = {
@@ -27,9 +28,15 @@ _ARCHITECTURES = {
     "arm64": (0xC00000B7, "aarch64"),
 }
 _SPECIAL = {
-    "x86_64": {"clone": 56, "clone3": 435, "ioctl": 16, "prlimit64": 302, "mmap": 9, "fcntl": 72, "prctl": 157},
-    "aarch64": {"clone": 220, "clone3": 435, "ioctl": 29, "prlimit64": 261, "mmap": 222, "fcntl": 25, "prctl": 167},
-}
+    "x86_64": {
+        "clone": 56, "clone3": 435, "ioctl": 16, "prlimit64": 302, "mmap": 9, "fcntl": 72, "prctl": 157,
+        "rt_sigaction": 13,
+    },
+    "aarch64": {
+        "clone": 220, "clone3": 435, "ioctl": 29, "prlimit64": 261, "mmap": 222, "fcntl": 25, "prctl": 167,
+        "rt_sigaction": 134,
+    },
+}  # fmt: skip
 
 # name: (x86-64, AArch64); None where the architecture has no such call
 _COMMON: dict[str, tuple[int | None, int | None]] = {
@@ -44,9 +51,11 @@ _COMMON: dict[str, tuple[int | None, int | None]] = {
     "shmctl": (31, 195), "semget": (64, 190),
     "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189),
     "msgrcv": (70, 188), "mq_open": (240, 180), "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
-    # memory that no limit counts: files without a name, pages that only a pipe holds, watches on files, rings
+    # memory that no limit counts: files without a name, pages that only a pipe holds, watches on files, rings,
+    # and what is attached to files
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "vmsplice": (278, 75), "splice": (275, 76),
     "tee": (276, 77), "inotify_init": (253, None), "inotify_init1": (294, 26), "io_setup": (206, 0),
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463),
     # namespaces and mounts
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "chroot": (161, 51), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
@@ -69,8 +78,7 @@ _COMMON: dict[str, tuple[int | None, int | None]] = {
 _SHARED_FILES: dict[str, tuple[int | None, int | None]] = {
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
     "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
-    "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6),
-    "fsetxattr": (190, 7), "setxattrat": (463, 463), "removexattr": (197, 14), "lremovexattr": (198, 15),
+    "futimesat": (261, None), "utimensat": (280, 88), "removexattr": (197, 14), "lremovexattr": (198, 15),
     "fremovexattr": (199, 16),
     "removexattrat": (466, 466), "setuid": (105, 146), "setgid": (106, 144), "setreuid": (113, 145),
     "setregid": (114, 143), "setgroups": (116, 159), "setresuid": (117, 147), "setresgid": (119, 149),
@@ -128,12 +136,26 @@ def build_filter(shared_files: bool = False) -> bytes:
     return b"".join([*program, _step(_RETURN, _ALLOW)])
 
 
-def build_student_filter() -> bytes:
-    """The program that a session's own processes enter, beside the sandbox's."""
-    program = _refusing(_STUDENTS)
-    # The relay counts how many areas a process's memory has; none may hide that.
-    program += [_step(_EQUAL, _SPECIAL[_family()]["prctl"], 0, 3), _step(_LOAD, _FIRST_ARGUMENT)]
-    program += [_step(_EQUAL, _SET_DUMPABLE, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
+def build_student_filter(walls: bool = True) -> bytes:
+    """The program that a session's own processes enter, beside the sandbox's.
+
+    Args:
+        walls: Whether there is a sandbox. Where there is none, only what would hide processor time is refused.
+    """
+    refuse, special = _step(_RETURN, _ERRNO | _EPERM), _SPECIAL[_family()]
+    program = _refusing(_STUDENTS if walls else {})
+    # What a process used counts once its parent has waited for it. Of children whose end is to be ignored nobody would
+    # know: what happens to SIGCHLD may be asked for, and not be changed.
+    program += [
+        _step(_EQUAL, special["rt_sigaction"], 0, 8),
+        _step(_LOAD, _FIRST_ARGUMENT),
+        _step(_EQUAL, _SIGCHLD, 0, 5),
+    ]
+    program += [_step(_LOAD, _SECOND_ARGUMENT), _step(_EQUAL, 0, 0, 2)]
+    program += [_step(_LOAD, _SECOND_ARGUMENT_HIGH), _step(_EQUAL, 0, 1, 0), refuse, _step(_RETURN, _ALLOW)]
+    # The relay looks at the memory of each process; none may hide it.
+    program += [_step(_EQUAL, special["prctl"], 0, 3), _step(_LOAD, _FIRST_ARGUMENT)]
+    program += [_step(_EQUAL, _SET_DUMPABLE, 0, 1), refuse]
     return b"".join([*program, _step(_RETURN, _ALLOW)])
 
 

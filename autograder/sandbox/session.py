@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from autograder.library import MINIGRAD, Library
 from autograder.sandbox.inside import wire
-from autograder.sandbox.inside.patience import COMPILING, Patience, kept_waiting
+from autograder.sandbox.inside.patience import COMPILING, Patience, at_work, kept_waiting
 from autograder.sandbox.isolation import Isolation, backend_of, choose
 from autograder.sandbox.model import (
     CellOutcome,
@@ -28,6 +28,7 @@ __all__ = ["Sandbox", "Session"]
 
 _CELL_GRACE = 0.5  # inside, a cell's time limit rings first and keeps what the cell has defined
 _TEST_GRACE = 1.5
+_EXTENSION = 0.25  # by so much at once a limit is stretched, while the session has anything to do
 _COMPILED = 3  # a session may compile for so many times its own limit beside it
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{9,16}\b")
 _T = TypeVar("_T")
@@ -254,18 +255,22 @@ class Session:
     def _hear(self, seconds: float) -> dict[str, Any]:
         """The child's next frame, within `seconds` and the session's own time, both stretched on a busy machine.
 
-        What compiles tells afterwards how long that took, so that it is waited for a while longer.
+        What compiles tells afterwards how long that took, so that it is waited for a while longer. What sleeps is kept
+        waiting by nobody: its limit is not stretched.
         """
         longer = COMPILING if "numba" in self.box.preload else 0.0
         patience = self._patience(seconds + longer)
+        wait, idle = patience.left(), False
         while True:
             self._time.left()  # asks how busy the machine is, and moves the end accordingly
             last = self._time.end + _CELL_GRACE + longer
             try:
-                origin, answer = self.box.warm().receive(min(time.monotonic() + patience.left(), last))
+                origin, answer = self.box.warm().receive(min(time.monotonic() + wait, last))
                 break
             except Silent:
-                if not patience.left() or last <= time.monotonic():
+                wait = min(patience.left(), _EXTENSION)
+                was_idle, idle = idle, not at_work(self.box.process)
+                if not wait or last <= time.monotonic() or (idle and was_idle):
                     raise
         if origin == "P":
             raise Lost(_line(answer.get("died"), 200) or "the session's process is gone", str(answer.get("kind")))

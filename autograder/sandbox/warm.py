@@ -82,10 +82,13 @@ class Warm:
         self._reader = threading.Thread(target=self._read, args=(self.process.stdout.fileno(),), daemon=True)
         self._reader.start()
         told = asdict(library) if library else None
-        config = {**self._launch.config, "preload": list(preload), "library": told, "forks": forks}
+        account = self._launch.group.descriptors if self._launch.group else []
+        config = {**self._launch.config, "preload": list(preload), "library": told, "forks": forks, "account": account}
         self.forks = forks and bool(config["forks"])
         self.left_running = 0
         self._greet(backend.name, config)
+        if self._launch.group is not None:
+            self._launch.group.settle(limits)
 
     @property
     def home(self) -> Path:

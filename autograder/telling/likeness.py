@@ -20,19 +20,15 @@ from __future__ import annotations
 
 import ast
 import functools
-import io
 import itertools
 import math
-import re
-import tokenize
-import warnings
 import zlib
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.common.python_text import bound_by
+from autograder.common.python_text import bound_by, parse, without_comments
 
 __all__ = ["Compared", "Pair", "compared", "fingerprints", "normalised", "pairs", "same_text"]
 
@@ -66,7 +62,6 @@ LEAST_ALIKE = 0.6
 LEAST_WEIGHT = 25.0
 """Bits that a pair's common features weigh at least: five features that one pair in 300 answers has are 36."""
 
-_ESCAPE = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 _SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 _WORDS = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
@@ -113,7 +108,8 @@ class Compared:
 
     Attributes:
         pairs: The pairs that are unusually alike, the most unusual first.
-        too_long: The students whose answer could not be compared although it is Python: it has too many parts.
+        too_long: The students whose answer could not be compared although it is Python: it has too many parts, or
+            the comparison itself failed at it.
     """
 
     pairs: list[Pair]
@@ -226,7 +222,10 @@ def compared(answers: Mapping[str, str], known: Iterable[str] = ()) -> Compared:
     features: dict[str, frozenset[int]] = {}
     too_long = []
     for student, text in sorted(answers.items()):
-        parts, is_too_long = _read(text)
+        try:
+            parts, is_too_long = _read(text)
+        except Exception:  # whatever one text does, the class is compared
+            parts, is_too_long = None, True
         if parts is not None:
             features[student] = fingerprints(parts) - usual
         elif is_too_long:
@@ -305,34 +304,9 @@ def _all_features(texts: Iterable[str]) -> frozenset[int]:
 
 
 def _parsed(text: str) -> ast.Module | None:
-    if len(text) > MAX_TEXT:
-        text = _without_comments(text)
-    if len(text) > MAX_TEXT:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for attempt in (text, _ESCAPE.sub(r"\1pass", text)):
-            try:
-                return ast.parse(attempt)
-            # Hostile nesting ends in one of the last two.
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue
-    return None
-
-
-def _without_comments(text: str) -> str:
-    """The text of Python without its comments; as it is, if it is none or longer than anything that is read."""
-    if len(text) > MAX_READ:
-        return text
-    lines = text.splitlines(keepends=True)
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT:
-                row, column = token.start
-                lines[row - 1] = lines[row - 1][:column] + "\n"
-    except (tokenize.TokenError, SyntaxError, IndexError):
-        return text
-    return "".join(lines)
+    if MAX_TEXT < len(text) <= MAX_READ:
+        text = without_comments(text)
+    return parse(text) if len(text) <= MAX_TEXT else None
 
 
 def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from autograder.common.unforeseen import unforeseen
 from autograder.results import Example, Graded, Submission, Verdict, format_points
 from autograder.results.pictures import as_svg, as_words
 from autograder.telling.plain_formulas import in_plain_text
@@ -101,7 +102,9 @@ def _words(slug: str) -> str:
 def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The labelled lines that follow the example of a failed test."""
     sentences, place = _source(verdict.because)
+    counted = verdict.counted_in and f"in the group {verdict.counted_in}: it follows from the mistake there"
     named = (
+        ("counted once", counted),
         ("hint", verdict.hint),
         ("typical cause", _words(verdict.misconception)),
         *(("because", in_plain_text(sentence, is_markdown=False)) for sentence in sentences),
@@ -158,7 +161,14 @@ def _headline(graded: Graded) -> str:
     return f"{graded.exercise}: {earned} of {points} points"
 
 
-def _rich_exercise(graded: Graded) -> Iterator[Text]:
+def _rich_exercise(graded: Graded) -> list[Text]:
+    try:
+        return list(_rich_lines(graded))
+    except Exception as error:  # whatever one exercise's text does, the others have their reports
+        return [Text(_headline(graded)), Text(f"  {unforeseen('this report', error)}")]
+
+
+def _rich_lines(graded: Graded) -> Iterator[Text]:
     yield Text(_headline(graded), style="bold green" if graded.full else "bold red")
     if graded.reason:
         yield Text(f"  {clean(graded.reason)}")
@@ -210,7 +220,7 @@ def as_rich(submission: Submission) -> RenderableType:
         lines.append(Text(clean(submission.unreadable), style="bold red"))
     lines += [Text(f"note: {clean(note)}", style="yellow") for note in submission.notes]
     for graded in submission.exercises:
-        lines += [Text(), *_rich_exercise(graded)] if lines else list(_rich_exercise(graded))
+        lines += [Text(), *_rich_exercise(graded)] if lines else _rich_exercise(graded)
     total = f"{format_points(submission.earned)} of {format_points(submission.points)} points"
     lines += [Text(), Text(f"{submission.lesson}: {total}", style="bold")]
     return Group(*lines)
@@ -230,12 +240,17 @@ def _paragraphs(kind: str, texts: Iterable[str]) -> Iterator[str]:
         yield f'<p class="{kind}">{html.escape(clean(text))}</p>'
 
 
+def _with_code(text: str) -> str:
+    """An author's words as HTML, with code where they have backticks."""
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
+
+
 def _html_verdict(verdict: Verdict, more: str, lesson: str) -> str:
-    title = html.escape(verdict.title)
+    title = _with_code(verdict.title)
     details = [f"<div>{html.escape(clean(verdict.reason))}</div>"] if verdict.reason else []
     details += [*_html_example(verdict)]
     for label, text in _explanations(verdict):
-        shown = html.escape(text)
+        shown = _with_code(text)
         if label == "read again":
             shown = _linked(verdict.because, lesson, shown)
         details.append(f'<div><span class="dim">{label}:</span> {shown}</div>')
@@ -291,7 +306,10 @@ def as_html(graded: Graded, notes: Iterable[str] = (), *, lesson: str = "") -> s
         lesson: The notebook that the fragment will stand in: it may link to its headings, and has no dark colours,
             since nbgrader's pages have none.
     """
-    body = "".join([*_paragraphs("", notes), *_html_body(graded, lesson)])
+    try:
+        body = "".join([*_paragraphs("", notes), *_html_body(graded, lesson)])
+    except Exception as error:  # as above
+        body = "".join(_paragraphs("", [_headline(graded), unforeseen("this report", error)]))
     fragment = f'<div class="mg-report"><style>{_STYLE}</style>{body}</div>'
     return _DARK.sub("", fragment) if lesson else fragment
 

@@ -9,12 +9,11 @@ from typing import Annotated
 
 import typer
 from rich.progress import Progress
-from rich.table import Table
 
 import minigrad
 from minigrad import exercises
 from minigrad.commands import checking, grading, lessons, machine
-from minigrad.commands.common import console
+from minigrad.commands.common import console, table_of
 from minigrad.errors import MinigradError
 from minigrad.machine import packages
 from minigrad.tutor import hints
@@ -45,7 +44,7 @@ def _alone(
 @app.command("exercises")
 def list_exercises() -> None:
     """List every exercise with its lesson and points."""
-    table = Table("lesson", "exercise", "points")
+    table = table_of("lesson", "exercise", "points")
     for exercise in exercises.catalogue().values():
         if not exercise.draft:
             table.add_row(exercise.lesson, exercise.id, f"{exercise.points:g}")

@@ -99,7 +99,7 @@ def gradcheck(
         if wrong.any():
             if not raise_exception:
                 return False
-            raise _disagreement(i, seen, estimate, wrong)
+            raise _disagreement(i, seen, estimate, wrong, arrays.to_host(upstream._array))
     return True
 
 
@@ -144,9 +144,15 @@ def _estimate(f: Callable[..., Tensor], inputs: Sequence[Any], arg: int, upstrea
     return estimate
 
 
-def _disagreement(i: int, seen: Any, estimate: Any, wrong: Any) -> GradcheckError:
+_FEW = 4
+"""Numbers of an upstream gradient that a message writes out."""
+
+
+def _disagreement(i: int, seen: Any, estimate: Any, wrong: Any, upstream: Any) -> GradcheckError:
     """Return the error that names the first nan, or the element that differs most."""
     count, places = int(wrong.sum()), wrong.size
+    drawn = ", ".join(f"{number:.6g}" for number in np.ravel(upstream)) if upstream.size <= _FEW else "random numbers"
+    given = f"both are for an upstream gradient of {drawn} instead of {'1' if upstream.size == 1 else 'ones'}"
     for values, whose, other, of_other in (
         (seen, "backward gives nan for", "central differences give", estimate),
         (estimate, "central differences give nan for", "backward gives", seen),
@@ -155,14 +161,14 @@ def _disagreement(i: int, seen: Any, estimate: Any, wrong: Any) -> GradcheckErro
             first = tuple(int(n) for n in np.argwhere(np.isnan(values))[0])
             return GradcheckError(
                 f"the gradient of input {i} is wrong in {count} of {places} elements: {whose} "
-                f"{int(np.isnan(values).sum())} of them, first at {first}, where {other} {of_other[first]:.6g}"
+                f"{int(np.isnan(values).sum())} of them, first at {first}, where {other} {of_other[first]:.6g}; {given}"
             )
     distance = np.full(wrong.shape, -1.0)
     distance[wrong] = np.abs(seen[wrong] - estimate[wrong])
     worst = tuple(int(n) for n in np.unravel_index(int(distance.argmax()), distance.shape))
     return GradcheckError(
         f"the gradient of input {i} is wrong in {count} of {places} elements: at {worst} backward gives "
-        f"{seen[worst]:.6g}, central differences {estimate[worst]:.6g}"
+        f"{seen[worst]:.6g}, central differences {estimate[worst]:.6g}; {given}"
     )
 
 

@@ -3,6 +3,7 @@
 import pytest
 from visible import COURSE, check
 
+from autograder.proof.record import read_shown
 from autograder.proof.verify import ANSWERS
 from minigrad.checks.unseen import UNSEEN, unseen
 
@@ -35,6 +36,17 @@ def test_a_wrong_answer_is_refused_or_listed(file):
     assert report.passed == (file.stem in UNSEEN.get(file.parent.name, {})), str(report)
     unnamed = [each for each in report.results if not (each.passed or each.call or "Numba's result, for" in each.hint)]
     assert file.parent.name.startswith(LAUNCHED) or unnamed == [], str(report)
+
+
+def test_what_the_checks_do_not_look_at_costs_half_at_most():
+    """Checks that are all green do not promise every point, and never less than half of them for one mistake."""
+    costs = {}
+    for exercise, found in read_shown().items():
+        worth = COURSE.exercise(exercise)
+        for name in UNSEEN.get(exercise, {}):
+            costs[f"{exercise}: {name}"] = worth.groups[found[name].group] / worth.points
+    assert len(costs) > 75
+    assert {name: cost for name, cost in costs.items() if cost > 0.5} == {}
 
 
 @pytest.mark.parametrize("exercise", UNSEEN)

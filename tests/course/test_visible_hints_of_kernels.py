@@ -141,6 +141,25 @@ def test_what_is_wrong_in_python_is_not_launched(id, right, slip):
     assert "values were right" not in last.hint
 
 
+@pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=16)
+@pytest.mark.parametrize(
+    ("id", "mistake"),
+    [
+        ("cuda_ops._sum_practice", "syncthreads-in-branch"),
+        ("cuda_ops._sum_practice", "syncthreads-under-the-guard"),
+        ("cuda_ops.tensor_reduce", "syncthreads-in-branch"),
+        ("cuda_ops._mm_practice", "syncthreads-in-branch"),
+    ],
+)
+def test_a_barrier_in_a_branch_fails_the_check_of_waiting(id, mistake):
+    """As in grading, where the values and the reads of memory keep their points; nothing goes to a device."""
+    report = check(id, (ANSWERS / "wrong" / id / f"{mistake}.py").read_text())
+    waits, launched = failures(report)
+    assert waits.title.startswith("All threads of a block wait for each other")
+    assert "waits at line" in waits.reason and "must be reached by all threads of a block" in waits.hint
+    assert launched.reason.startswith("not launched, since it goes wrong in Python: ")
+
+
 def test_a_kernel_without_end_is_waited_for_once():
     """The threads that are watched are stopped after many steps, and no further check is run."""
     report = changed(

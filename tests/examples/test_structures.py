@@ -14,6 +14,7 @@ from autograder.course.loading import load_course
 from autograder.gradebook.exporting import read_marks
 from autograder.judging.judge import Judge
 from autograder.proof.attack import ATTACKS
+from autograder.proof.attack.bounds import TOTAL_MB
 from autograder.proof.attack.elsewhere import applied
 from autograder.proof.attack.running import Arena
 from autograder.proof.demo.classroom import prepare
@@ -167,7 +168,7 @@ def test_a_class_is_graded_by_nbgrader(example, tmp_path):
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory, example):
-    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4)
+    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4, total_mb=TOTAL_MB)
     with Arena(tmp_path_factory.mktemp("attack") / "arena", example, limits=limits) as arena:
         yield arena
 

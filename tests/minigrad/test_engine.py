@@ -1,6 +1,7 @@
 """The engine of tensors: backward passes, graphs, changes in place, hooks, and the specification beside it."""
 
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -906,6 +907,25 @@ def test_gradcheck_says_where_nan_and_infinities_stand(values, message):
     with pytest.raises(mg.errors.GradcheckError, match=message):
         mg.gradcheck(rule_with(values), x)
     assert not mg.gradcheck(rule_with(values), x, raise_exception=False)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 5])
+@pytest.mark.parametrize("wrong", [NAN, 0.5])
+def test_gradcheck_says_what_the_differences_are_multiplied_by(size, wrong):
+    """The slope of the identity is 1: the number in the message is that of the upstream gradient which it names."""
+    x = leaf(*[1.0] * size, dtype=mg.float64)
+    with pytest.raises(mg.errors.GradcheckError) as caught:
+        mg.gradcheck(rule_with([wrong] * size), x)
+    said = re.search(
+        r" at \((\d),\).*differences(?: give)? (\S+); both are for an upstream gradient of (.*)$", str(caught.value)
+    )
+    drawn, _, usual = said[3].partition(" instead of ")
+    assert usual == ("1" if size == 1 else "ones")
+    if size <= 4:
+        upstream = [float(number) for number in drawn.split(", ")]
+        assert float(said[2]) == pytest.approx(upstream[int(said[1])], rel=1e-4)
+    else:
+        assert drawn == "random numbers"
 
 
 def test_gradcheck_of_a_function_that_is_nan():

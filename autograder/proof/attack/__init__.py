@@ -5,13 +5,17 @@ whether anything was won: points above what the answers are worth, a line of a h
 in an output, a changed file, a process that is left. `naive.py` grades the same files as most graders do, in one
 process beside the tests, to show that an attack is one.
 
-`model` gives the form of an attack; `stock`, `notebooks`, `system`, `neighbours`, `truth`, `insiders`, `borrowing`,
-`witnesses` and `sharing` hold them; `naming` refuses one that takes a name the library does not have; `recorded` goes
-through nbgrader; `guessing` puts constants before every hidden test, since frames can be forged and a test whose wanted
-value is a lone True proves nothing; `texts` times what reads a student's text.
+`model` gives the form of an attack; `stock`, `notebooks`, `system`, `bounds`, `neighbours`, `truth`, `insiders`,
+`borrowing`, `witnesses`, `sharing`, `idle` and `drafts` hold them; `naming` refuses one that takes a name the library
+does not have;
+`recorded` goes through nbgrader; `guessing` puts constants before every hidden test, since frames can be forged and a
+test whose wanted value is a lone True proves nothing; `texts` times what reads a student's text.
 """
 
 from autograder.proof.attack.borrowing import BORROWING
+from autograder.proof.attack.bounds import BOUNDS
+from autograder.proof.attack.drafts import DRAFTS
+from autograder.proof.attack.idle import IDLE
 from autograder.proof.attack.insiders import INSIDERS
 from autograder.proof.attack.model import Attack
 from autograder.proof.attack.neighbours import NEIGHBOURS
@@ -22,10 +26,11 @@ from autograder.proof.attack.system import SYSTEM
 from autograder.proof.attack.truth import TRUTH
 from autograder.proof.attack.witnesses import WITNESSES
 
-__all__ = ["ATTACKS", "Attack"]
+__all__ = ["ATTACKS", "FAMILIES", "Attack"]
 
-ATTACKS: dict[str, Attack] = {
-    each.name: each
-    for family in (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING)
-    for each in family
-}
+FAMILIES = (
+    *(STOCK, NOTEBOOKS, SYSTEM, BOUNDS, NEIGHBOURS, TRUTH, INSIDERS),
+    *(BORROWING, WITNESSES, SHARING, IDLE, DRAFTS),
+)
+
+ATTACKS: dict[str, Attack] = {each.name: each for family in FAMILIES for each in family}

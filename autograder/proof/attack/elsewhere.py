@@ -18,7 +18,7 @@ from autograder.building.slicing import slice_exercise
 from autograder.course import Course, CourseError
 from autograder.library import MINIGRAD
 from autograder.proof.attack.model import ARITHMETIC, LESSON, RIGHT, RIGHT_POINTS, WRONG, Attack, Files, Link, Released
-from autograder.proof.verify import trivial_answers
+from autograder.proof.hollow import hollow_answers
 
 __all__ = ["Target", "applied", "target_of"]
 
@@ -63,7 +63,7 @@ def target_of(course: Course) -> Target:
         raise CourseError(f"{course.path.name}: no exercise brings points, so that none can be attacked")
     answer = slice_exercise(course, exercise.id)
     names = tuple(each.rpartition(".")[2] for each in exercise.objects)
-    _, nothing = next(trivial_answers(answer.reference_cell))
+    _, nothing = next(hollow_answers(answer.reference_cell))
     wrong = nothing.partition("\n")[2]
     return Target(exercise.id, exercise.lesson, names, exercise.points, answer.reference, wrong)
 

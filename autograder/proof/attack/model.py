@@ -64,6 +64,7 @@ class Attack:
         text: The text of that exercise's solution cell.
         naive: Its success where a grader runs the notebook beside its tests, as a word of `naive.py`; nothing
             where it attacks what only this grader has.
+        keeps: Whether its right answers must keep these points: it wins too if they lose one.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Attack:
     exercise: str = ""
     text: str = ""
     naive: str = ""
+    keeps: bool = False
 
 
 def cell_of(notebook: nbformat.NotebookNode, exercise: str) -> int:

@@ -18,9 +18,11 @@ import nbformat
 from autograder.building.build import build
 from autograder.course.loading import load_course
 from autograder.gradebook.nbgrader_hooks import fill
+from autograder.gradebook.page_exporter import page_of
 from autograder.grafting.collecting import regraft, take_in
 from autograder.judging.judge import SESSIONS, Judge
 from autograder.library import MINIGRAD
+from autograder.proof.attack.bounds import TOTAL_MB
 from autograder.proof.attack.elsewhere import target_of
 from autograder.proof.attack.model import Attack, Files, Link, notebook_with
 from autograder.proof.attack.naming import strange_names
@@ -37,7 +39,7 @@ __all__ = ["Arena", "Row"]
 
 NO_EFFECT = "no effect: its answers were judged as they are"
 CANARY = "canary_of_a_neighbour_who_wrote_this_line"
-LIMITS = Limits(cell_seconds=1, test_seconds=2, submission_seconds=10, total_mb=1024)
+LIMITS = Limits(cell_seconds=1, test_seconds=2, submission_seconds=10, total_mb=TOTAL_MB)
 _GROWING = ("submitted", "originals", ".grades", ".cache")
 _MARKS = ("unpickled-by-the-grader", "pickled", "own-kernel", "by-magic")
 MEASURED = 5.0
@@ -138,6 +140,8 @@ class Arena:
         problems += [f"it takes {name}, which is not in the library" for name in strange]
         if earned > attack.honest + 1e-9:
             problems.append(f"{earned:g} points for what is worth {attack.honest:g}")
+        if attack.keeps and earned < attack.honest - 1e-9:
+            problems.append(f"{earned:g} points for right answers worth {attack.honest:g}")
         if (quick_state(self.root, _GROWING), self._neighbours(attack)) != before:
             problems.append("files of the course were changed")
         if seconds - withheld() > self.slowest:
@@ -170,8 +174,10 @@ class Arena:
         notebook = grafted.notebook
         fill(notebook, submission, self.course)
         outputs = [data for cell in notebook.cells for data in _outputs_of(cell)]
-        prose = [cell.source for cell in notebook.cells if cell.cell_type != "code"]
-        pages = [page(submission), *(text for kind, text in outputs if kind != "text/plain"), *prose]
+        given = {cell.source for cell in self.released[attack.lesson].cells}
+        prose = [cell for cell in notebook.cells if cell.cell_type != "code" and cell.source not in given]
+        pages = [page(submission), *(text for kind, text in outputs if kind != "text/plain")]
+        pages += [page_of(prose)] if prose else []
         texts = [as_text(submission), as_json(submission), "\n".join(said), *(text for _, text in outputs)]
         return submission.earned, _happened(submission), texts, pages
 

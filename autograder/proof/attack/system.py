@@ -9,18 +9,18 @@ from textwrap import dedent, indent
 
 from autograder.proof.attack.model import Attack, cells, wrong_and
 
-__all__ = ["REACHED", "SYSTEM"]
+__all__ = ["REACHED", "SYSTEM", "TELL"]
 
 REACHED = "REACHED-FROM-INSIDE"
 
-
-_TELL = """
+TELL = """
 def add(x, y):
     raise refusal
 
 
 mul = neg = add
 """
+"""Answers that raise what an attack met with, where a report would show it."""
 
 
 def _try(name: str, tries: str, text: str) -> Attack:
@@ -33,7 +33,7 @@ def _try(name: str, tries: str, text: str) -> Attack:
             f"import ctypes, os, resource, signal, socket, sys\nlibc = ctypes.CDLL(None, use_errno=True)\n"
             f"parent = os.getppid()\n\ndef checked(result):\n    if result < 0:\n        raise OSError(result)\n"
             f"    return result\n\ntry:\n{body}\nexcept (OSError, ValueError) as error:\n    refusal = error\n"
-            f"else:\n    refusal = RuntimeError({REACHED!r})\n{_TELL}"
+            f"else:\n    refusal = RuntimeError({REACHED!r})\n{TELL}"
         ),
     )
 

@@ -6,6 +6,7 @@ to be ended. The texts here repeat what parsers, patterns and analyses are known
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 from collections.abc import Callable, Container, Iterator
@@ -13,21 +14,37 @@ from dataclasses import dataclass
 from functools import cache
 
 import nbformat
-from traitlets.config import Config
 
-from autograder.common.python_text import definitions_only, names_in, python_of, same_code
-from autograder.gradebook.harmless import FILTERS, harmless
-from autograder.gradebook.page_exporter import PageExporter
+from autograder.building.questions import Question, heading
+from autograder.common.marker import exercise_of, marked_lines
+from autograder.common.python_text import (
+    NotPython,
+    defined_names,
+    definitions_only,
+    free_names,
+    helper_names,
+    names_in,
+    python_of,
+    same_code,
+    without_comments,
+)
+from autograder.gradebook.exporting import defused
+from autograder.gradebook.harmless import harmless
+from autograder.gradebook.page_exporter import page_of
 from autograder.grafting.graft import graft
-from autograder.grafting.written import MAX_ANSWER
+from autograder.grafting.written import MAX_ANSWER, answers_of
+from autograder.judging.student_cells import solution_cell, source_cells, what_is_missing, without_later_imports
 from autograder.judging.watched import watched_cells
 from autograder.reading import MAX_BYTES, MAX_CELL, MAX_CODE, Unreadable, read_notebook
 from autograder.reading.damaged import has_marks
 from autograder.reading.exports import MAX_SCRIPT, page_cells, script_cells
+from autograder.results import Example, Graded, GroupScore, Submission, Verdict
+from autograder.results.shortening import shortened
 from autograder.sandbox import SourceCell
 from autograder.telling import likeness
 from autograder.telling.classreport.gather import with_helpers
-from autograder.telling.report import clean
+from autograder.telling.classreport.markup import code
+from autograder.telling.report import as_html, as_json, as_text, clean, page
 
 __all__ = ["MOST", "STEPS", "Step", "Tried", "texts", "tried", "worst_of"]
 
@@ -74,6 +91,9 @@ def _made(size: int) -> Iterator[tuple[str, str]]:
         ),
     )
     yield "one line of statements that read all", ";".join(f"n{k}=n{k}" for k in range(size // 14))
+    for words, scope in (("functions", "def g(): a"), ("comprehensions", "[b for b in c]")):
+        inner = "".join(f" a{k} = 0\n" for k in range(size // 32)) + f" {scope}\n" * (size // 32)
+        yield f"a function of many names and {words}", f"def f():\n{inner}"
     yield "deep brackets", "(" * (size // 2) + ")" * (size // 2)
     yield "deep blocks", "".join(" " * depth + "if a:\n" for depth in range(95)) + " " * 95 + "a"
     yield "decorators", "@a\n" * (size // 3) + "def f():pass"
@@ -133,17 +153,42 @@ def _master() -> nbformat.NotebookNode:
         cell.metadata["nbgrader"] = {"grade": False, "solution": True, "locked": False, "grade_id": f"{name}-solution",
                                      "schema_version": 3, "task": False}  # fmt: skip
         cells.append(cell)
+    cells += Question("why", "Why?").cells()
     notebook: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=cells)
     return notebook
 
 
-def _page(cell: nbformat.NotebookNode) -> str:
-    config = Config()
-    config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
-    config.HTMLExporter.filters = dict(FILTERS)
-    config.HTMLExporter.template_name = "basic"
-    exporter = PageExporter(config=config)
-    return str(exporter.from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0])
+def _answer(text: str) -> object:
+    """Graft a solution cell and an answer in words, and look at what was taken as the judge does."""
+    handed = copy.deepcopy(_master())
+    handed.cells[1].source = text
+    handed.cells[-1].source = f"{heading('why')}\n\n{text}"
+    grafted = graft(_whole(handed), _master())
+    cells = source_cells(grafted.notebook)
+    return grafted, answers_of(grafted.notebook), what_is_missing(["operators.add"], cells, {})
+
+
+def _whole(notebook: nbformat.NotebookNode) -> bytes:
+    """A notebook as any program may write it: half of a surrogate pair is legal in JSON."""
+    return json.dumps(notebook).encode()
+
+
+def _reported(text: str) -> object:
+    """Tell a text in every place of a report, in every form of it."""
+    example = Example((("x", text),), text)
+    verdict = Verdict("test", "It holds.", "all", "a.c: 'It holds.'", False, text, failure="error", example=example)
+    untested = Graded("a.b", 1.0, (), reason=text, notes=(text,), events=(text,))
+    failed = Graded("a.c", 1.0, (GroupScore("all", 1.0, 0.0),), (verdict,), notes=(text,))
+    told = Submission("00_a", (shortened(untested), shortened(failed)), (text,), text)
+    kept = Submission.from_json(json.loads(json.dumps(told.as_json())))
+    return kept, as_text(told), as_json(told), page(told), [as_html(each, lesson="00_a") for each in told.exercises]
+
+
+def _free_names(text: str) -> object:
+    try:
+        return free_names(text)
+    except NotPython as error:
+        return error
 
 
 def _read(data: bytes) -> object:
@@ -159,14 +204,30 @@ def _parts(text: str) -> list[str]:
 
 
 def _watch(text: str) -> object:
+    """Cut out an answer that needs what a text defines."""
     cells = [SourceCell(part, "added") for part in _parts(text)]
-    return watched_cells([*cells, SourceCell("def f(x): return n0", "solution", "a.f")], ["a.f"])
+    needed = sorted({"n0", *helper_names(text[:MAX_CELL])})
+    return watched_cells([*cells, SourceCell(f"def f(x): return {', '.join(needed)}", "solution", "a.f")], ["a.f"])
+
+
+def _compared(text: str) -> object:
+    return likeness.normalised(text), likeness.pairs({"ada": text, "bob": text + "\n"})
+
+
+def _imports(text: str) -> object:
+    return without_later_imports([solution_cell("a.f", text), SourceCell(text, "added")], ["a.f"])
 
 
 STEPS = (
     Step("a cell is parsed", MAX_CELL, python_of),
     Step("its definitions are cut out", MAX_CELL, definitions_only),
-    Step("its names are listed", MAX_CELL, names_in),
+    Step("its names are listed", MAX_CELL, lambda text: (names_in(text), defined_names(text))),
+    Step("names that it needs of others are listed", MAX_CELL, _free_names),
+    Step("its comments are left out", MAX_CODE, without_comments),
+    Step(
+        "lines that name an exercise are looked for", MAX_CODE, lambda text: (exercise_of(text), [*marked_lines(text)])
+    ),
+    Step("imports that take an answer away are left out", MAX_CELL, _imports),
     Step("two cells are compared", MAX_CELL, lambda text: same_code(text, text + " ")),
     Step("a notebook is read", MAX_CODE, lambda text: _read(_notebook(text, cells=20))),
     Step(
@@ -181,13 +242,17 @@ STEPS = (
     Step("a script is cut into cells", MAX_SCRIPT, script_cells),
     Step("a page is cut into cells", MAX_BYTES, page_cells),
     Step("a notebook is grafted", MAX_CODE, lambda text: graft(_notebook(text, cells=20), _master())),
+    Step("an answer is grafted", MAX_ANSWER, _answer),
     Step("plain code is cut out for a witness", MAX_CODE, _watch),
     Step("an answer's helpers are looked for", MAX_CODE, lambda text: with_helpers(["a", "n0; n1"], _parts(text))),
-    Step("an answer is compared with others", MAX_CELL, lambda text: likeness.pairs({"ada": text, "bob": text + "\n"})),
+    Step("an answer is compared with others", MAX_CELL, _compared),
     Step("an error is told", MAX_CELL, clean),
+    Step("a report is made", MAX_CELL, _reported),
+    Step("an answer is shown beside others", MAX_CELL, code),
+    Step("a field of a table is written", MAX_CELL, defused),
     Step("HTML is cleaned", MAX_ANSWER, harmless),
-    Step("a written answer becomes a page", MAX_ANSWER, lambda text: _page(nbformat.v4.new_markdown_cell(text))),
-    Step("code becomes a page", MAX_CELL, lambda text: _page(nbformat.v4.new_code_cell(text))),
+    Step("a written answer becomes a page", MAX_ANSWER, lambda text: page_of([nbformat.v4.new_markdown_cell(text)])),
+    Step("code becomes a page", MAX_CELL, lambda text: page_of([nbformat.v4.new_code_cell(text)])),
 )
 """Every step of the grader that goes over a student's text outside of the sandbox."""
 

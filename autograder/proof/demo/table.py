@@ -181,14 +181,15 @@ def _names(exercises: Sequence[Graded]) -> str:
 def _telling(graded: Graded) -> Iterator[Verdict]:
     """For each group of tests whose points were lost, the failed test that says most."""
     for group in graded.groups:
-        failed = [verdict for verdict in graded.failures if verdict.group == group.name]
+        failed = [verdict for verdict in graded.failures if (verdict.counted_in or verdict.group) == group.name]
+        failed.sort(key=lambda verdict: verdict.group != group.name)
         if failed:
             # An error explains wrong values, not the other way round.
             yield next((verdict for verdict in failed if verdict.failure), failed[0])
 
 
 def _sentence(verdict: Verdict, graded: Graded) -> str:
-    lost = next(group.points for group in graded.groups if group.name == verdict.group)
+    lost = next(group.points for group in graded.groups if group.name == (verdict.counted_in or verdict.group))
     named = f" ({verdict.misconception.replace('-', ' ')})" if verdict.misconception else ""
     return f"{graded.exercise} -{format_points(lost)}{named}: {verdict.title.rstrip('.')}: {verdict.reason}"
 

@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
+from .awaiting import Awaiting, wake_by_pipes
 from .compiling import Compiling
 from .patience import Patience, waited
 
@@ -244,13 +245,15 @@ class CellRunner:
         self.names = frozenset(names)
         self.library = library
         self.written: dict[str, Any] = {}
-        self.flags = 0
+        self.awaiting = Awaiting()
+        self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.files: dict[str, str] = {}
         self.module = types.ModuleType("__main__")
         self.namespace = self.module.__dict__
         self.namespace.update(display=_nothing, get_ipython=_Shell, check=_nothing, hint=_nothing)
         sys.modules["__main__"] = self.module
         builtins.input = _refuse_input
+        wake_by_pipes()
 
     def run(
         self, source: str, label: str, still_here: Callable[[], bool], own: Collection[str] = ()
@@ -275,7 +278,7 @@ class CellRunner:
                 statements, outcome["notes"] = self._compile(source, filename)
                 with time_limit(self.cell_seconds, None, self.compiling.seconds):
                     for statement, code in statements:
-                        self._execute(statement, code, own)
+                        outcome["notes"] += self._execute(statement, code, own)
             except BaseException as error:
                 outcome.update(self._ending(error))
         if not still_here():
@@ -286,11 +289,20 @@ class CellRunner:
         outcome.update(output=output.text()[:_MAX_OUTPUT_SENT], compiled=self.compiling.seconds())
         return outcome
 
-    def _execute(self, statement: ast.stmt, code: types.CodeType, own: Collection[str]) -> None:
-        """Run one statement, and keep the answers that it wrote, also where it ended in an error."""
+    def _execute(self, statement: ast.stmt, code: types.CodeType, own: Collection[str]) -> list[str]:
+        """Run one statement, and keep the answers that it wrote, also where it ended in an error.
+
+        Returns:
+            Notes: an import that fails is left out, and the statements below it run.
+        """
         before = {name: self.namespace.get(name) for name in self.names}
         try:
-            exec(code, self.namespace)
+            self.awaiting.run(code, self.namespace)
+        except ImportError as error:
+            if not isinstance(statement, ast.Import | ast.ImportFrom):
+                raise
+            line = f"{one_line(ast.unparse(statement), 80)} ({_message(error)})"
+            return [f"line {statement.lineno}: left out, since it does not work when grading: {line}"]
         finally:
             changed = {name for name, value in before.items() if self.namespace.get(name) is not value}
             for name in changed:
@@ -298,6 +310,7 @@ class CellRunner:
                 is_own = name in own and not isinstance(statement, _BLOCKS)
                 if callable(value) and not self.library(value) and (is_own or _wrote(statement, name, value)):
                     self.written[name] = value
+        return []
 
     def _compile(self, source: str, filename: str) -> tuple[list[tuple[ast.stmt, types.CodeType]], list[str]]:
         """The statements of a cell; lines that only IPython understands are dropped, and nothing else."""
@@ -318,10 +331,13 @@ class CellRunner:
                 lines[number] = line[: len(line) - len(line.lstrip())] + "pass"
                 notes.append(f"line {number + 1}: {MAGICS_IGNORED}: {one_line(line, 80)}")
                 continue
+            except MemoryError:  # so the parser calls deep nesting, which takes no memory
+                raise RecursionError("it nests too deeply for Python's parser") from None
             self.flags |= code.co_flags & _FUTURE_FLAGS
-            alone = (ast.Module([each], []) for each in tree.body)
+            statements = [part for each in tree.body for part in _parts(each)]
+            alone = (ast.Module([each], []) for each in statements)
             codes = [compile(each, filename, "exec", self.flags, dont_inherit=True) for each in alone]
-            return list(zip(tree.body, codes, strict=True)), notes
+            return list(zip(statements, codes, strict=True)), notes
 
     def _ending(self, error: BaseException) -> dict[str, Any]:
         if isinstance(error, TimeLimit):
@@ -336,6 +352,16 @@ class CellRunner:
                 told["message"] = "the cell asked for more memory than it may have"
         told.pop("cell", None)
         return told
+
+
+def _parts(statement: ast.stmt) -> list[ast.stmt]:
+    """A statement; of an import an own one for each name, so that one that fails takes no other with it."""
+    match statement:
+        case ast.Import(names=[_, _, *_]):
+            return [ast.copy_location(ast.Import([name]), statement) for name in statement.names]
+        case ast.ImportFrom(names=[_, _, *_], module=module, level=level):
+            return [ast.copy_location(ast.ImportFrom(module, [name], level), statement) for name in statement.names]
+    return [statement]
 
 
 def _wrote(statement: ast.stmt, name: str, value: object) -> bool:

@@ -4,12 +4,28 @@ A time limit is stretched by the time that other processes took, and that a comp
 most.
 """
 
+import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass
+from functools import cache
 from pathlib import Path
 
-__all__ = ["COMPILING", "MOST", "Patience", "kept_waiting", "spent", "stalled", "waited"]
+__all__ = [
+    "COMPILING",
+    "MOST",
+    "Patience",
+    "Quota",
+    "at_work",
+    "idle",
+    "kept_waiting",
+    "processors",
+    "quota",
+    "spent",
+    "stalled",
+    "waited",
+]
 
 MOST = 10
 """A time limit is stretched to this many times itself at most: one process among nine others gets a tenth of a core."""
@@ -20,9 +36,10 @@ COMPILING = 30.0
 _FRESH = 0.1
 """Seconds for which it is known well enough what processes have used: to ask takes milliseconds."""
 
-_sampled: dict[int, tuple[float, int]] = {}
+_sampled: "dict[int, _Sample]" = {}
 
-_PRESSURE = "/proc/pressure/cpu"
+_PRESSURE, _PROCESSORS = "/proc/pressure/cpu", "/proc/stat"
+_GROUPS, _OWN_GROUP = Path("/sys/fs/cgroup"), "/proc/self/cgroup"
 _monotonic = time.monotonic
 _TASKS = Path("/proc")
 
@@ -80,46 +97,157 @@ def stalled() -> float:
 def kept_waiting(root: int) -> Callable[[], float]:
     """Says how long others have kept a process and those below it waiting, since now: what `Patience` gives back.
 
-    Processes that wait for each other's turns keep every core busy themselves; of the time that passes, what they
-    have had of all cores is not lost.
+    That is no longer than any process of this machine waited, and no more than the part of the processors' time that
+    others had. What processes lose by waiting for each other's turns, or do not use, nobody took from them.
 
     Args:
         root: The process.
     """
-    begun, pressed, had, cores = _monotonic(), stalled(), spent(root), os.cpu_count() or 1
+    pressed, before = stalled(), _sample(root)
 
     def lost() -> float:
-        unused = _monotonic() - begun - (spent(root) - had) / cores
-        return max(0.0, min(stalled() - pressed, unused))
+        since = _sample(root) - before
+        return max(0.0, min(stalled() - pressed, since.others()))
 
     return lost
 
 
-def spent(root: int) -> float:
-    """Processor seconds of a process and of all below it, with those that have ended; 0 where nothing says so."""
-    sampled, ticks = _sampled.get(root, (-_FRESH, 0))
-    if _monotonic() - sampled >= _FRESH:
-        ticks = _ticks_below(root)
+@dataclass(frozen=True)
+class _Sample:
+    """Times up to a moment, or between two.
+
+    Args:
+        clock: Seconds.
+        idle: Seconds in which the processors that this process may use had nothing to do, in sum.
+        group: Processor seconds of a control group around this process, if there is a quota for it.
+        own: Processor seconds of the processes in question.
+    """
+
+    clock: float
+    idle: float
+    group: float
+    own: float
+
+    def __sub__(self, other: "_Sample") -> "_Sample":
+        return _Sample(*(mine - theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+    def others(self) -> float:
+        """Seconds that others had, as if they had had every processor in them: of the machine, and of the quota."""
+        cores, limit = processors(), quota()
+        group = max(self.group, self.own) if limit else self.own
+        outside = (cores * self.clock - self.idle - group) / cores
+        return outside + ((group - self.own) / limit.processors if limit else 0.0)
+
+
+def _sample(root: int) -> _Sample:
+    kept = _sampled.get(root)
+    if kept is None or _monotonic() - kept.clock >= _FRESH:
         _sampled.clear()  # of a worker that is gone nothing has to be known
-        _sampled[root] = _monotonic(), ticks
+        limit = quota()
+        kept = _Sample(_monotonic(), idle(), limit.used() if limit else 0.0, spent(root))
+        _sampled[root] = kept
+    return kept
+
+
+def processors() -> int:
+    """The number of processors that this process may use."""
+    return len(_own_processors()) or os.cpu_count() or 1
+
+
+def _own_processors() -> set[int]:
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+
+
+def idle() -> float:
+    """Seconds in which the processors that this process may use had nothing to do, in sum; 0 where nothing says so."""
+    own, ticks = {f"cpu{number}" for number in _own_processors()}, 0
+    with contextlib.suppress(OSError, ValueError, IndexError), open(_PROCESSORS, encoding="ascii") as file:
+        for line in file:
+            if line.startswith("cpu") and line.partition(" ")[0] in own:
+                ticks += sum(map(int, line.split()[4:6]))  # nothing to do, or only to wait for a disk
     return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
 
 
-def _ticks_below(root: int) -> int:
-    ticks, children = {}, dict[int, list[int]]()
+@dataclass(frozen=True)
+class Quota:
+    """The part of a machine's processor time that a control group around this process gets, as in many containers.
+
+    Args:
+        group: The group's folder.
+        processors: So many processors' time at most.
+    """
+
+    group: Path
+    processors: float
+
+    def used(self) -> float:
+        """Processor seconds of the group."""
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            return int((self.group / "cpu.stat").read_text().split()[1]) / 1e6
+        return 0.0
+
+
+@cache
+def quota() -> Quota | None:
+    """The smallest quota among the control groups around this process; None if none is smaller than its processors."""
+    found: list[Quota] = []
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path(_OWN_GROUP).read_text().splitlines()
+        own = _GROUPS / next(line[4:] for line in lines if line.startswith("0::/"))
+        for folder in (own, *own.parents):
+            with contextlib.suppress(OSError, ValueError):  # "max 100000" is no quota
+                used, period = map(int, (folder / "cpu.max").read_text().split())
+                found.append(Quota(folder, used / period))
+    least = min(found, key=lambda each: each.processors, default=None)
+    return least if least and least.processors < processors() else None
+
+
+def spent(root: int) -> float:
+    """Processor seconds of a process and of all below it, with those that have ended; 0 where nothing says so.
+
+    A process that has ended is in here as long as nobody has waited for it, and in its parent's account afterwards.
+    """
+    ticks = sum(sum(map(int, said[11:15])) for said in _below(root).values())
+    return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
+
+
+def at_work(root: int) -> bool:
+    """Whether any thread of the processes below one computes, or waits for a processor or a disk.
+
+    True where nothing says so.
+    """
+    return not _TASKS.is_dir() or any(
+        state in {"R", "D"} for pid in _below(root) if pid != root for state in _states(pid)
+    )
+
+
+def _states(pid: int) -> Iterator[str]:
+    """What each thread of a process does, in one letter."""
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"{_TASKS}/{pid}/task"):
+            with contextlib.suppress(OSError, IndexError):
+                yield _status(f"{_TASKS}/{pid}/task/{task}")[0]
+
+
+def _below(root: int) -> dict[int, list[str]]:
+    """A process and all below it, and what the system says of each, from its state on."""
+    said, children = {}, dict[int, list[int]]()
     for name in os.listdir(_TASKS) if _TASKS.is_dir() else ():
-        try:
-            with open(f"{_TASKS}/{int(name)}/stat", encoding="utf-8", errors="replace") as file:
-                said = file.read().rpartition(")")[2].split()
-        except (OSError, ValueError):  # no process, or one that has ended meanwhile
-            continue
-        ticks[int(name)] = sum(map(int, said[11:15]))
-        children.setdefault(int(said[1]), []).append(int(name))
-    total, waiting = 0, [root]
+        with contextlib.suppress(OSError, ValueError, IndexError):  # no process, or one that has ended meanwhile
+            said[int(name)] = _status(f"{_TASKS}/{int(name)}")
+            children.setdefault(int(said[int(name)][1]), []).append(int(name))
+    found, waiting = {}, [root]
     while waiting:
-        total += ticks.get(waiting[-1], 0)
-        waiting += children.get(waiting.pop(), [])
-    return total
+        pid = waiting.pop()
+        if pid in said:
+            found[pid] = said[pid]
+        waiting += children.get(pid, [])
+    return found
+
+
+def _status(folder: str) -> list[str]:
+    with open(f"{folder}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()
 
 
 def waited(process: int | str = "self") -> float:

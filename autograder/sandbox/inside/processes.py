@@ -1,21 +1,22 @@
 """The processes of a session, as its relay sees them: who they are, what they take, and how all of them end.
 
-Ten times a second the relay looks at a session's files, at the memory that its processes have to themselves, and at how
-many of them compute at once.
+Ten times a second, and more often as a session comes nearer to its limit, the relay looks at the session's files, at
+the memory that it holds, and at how many of its tasks compute at once.
 """
 
 import contextlib
 import os
 import signal
-from pathlib import Path
 
 __all__ = ["descriptions_of", "hold_back", "inhabitants", "memory_of", "running", "sweep"]
 
-_PROC = Path("/proc")
+_PROC = "/proc"
 _BUSY = 4  # tasks that may compute at once: a kernel's two threads, and whoever waits for them
 _LAST = 19  # the lowest priority there is
-# What a process has to itself: pages, those swapped out, huge ones, and the tables that say where its pages are.
-_COUNTED = ("RssAnon:", "RssShmem:", "VmSwap:", "HugetlbPages:", "VmPTE:")
+# A process's pages whoever else has them too, those swapped out, huge ones, and the tables that say where they are.
+_WHOLE, _TABLES = (b"RssAnon:", b"RssShmem:", b"VmSwap:", b"HugetlbPages:", b"VmPTE:"), (b"VmPTE:",)
+# A process's pages, each divided by the number of processes that have it.
+_SHARE = (b"Pss_Anon:", b"Pss_Shmem:", b"SwapPss:", b"Shared_Hugetlb:", b"Private_Hugetlb:")
 _AREA, _AREA_OF_ANCESTOR = 512, 64  # bytes with which the kernel describes an area; of each ancestor it keeps some, too
 
 
@@ -31,10 +32,10 @@ def sweep(child: int, how: str) -> None:
             os.kill(-1, signal.SIGKILL)
         _reap()
         return
-    for pid in _doomed():
+    for pid in _stopped():
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
-    if child and not _PROC.exists():
+    if child and not os.path.exists(_PROC):
         with contextlib.suppress(OSError):
             os.killpg(child, signal.SIGKILL)
     _reap()
@@ -45,23 +46,63 @@ def running(pids: set[int]) -> set[int]:
     return {pid for pid in pids if any(_state(task) not in {"", "Z", "X"} for task in _tasks(pid))}
 
 
-def memory_of(pids: set[int]) -> int:
-    """Bytes that processes have to themselves, beside what each of them has of this one since it was forked."""
-    own = _private("self")
-    return sum(max(0, _private(pid) - own) for pid in pids)
+def memory_of(pids: set[int], most: int, first: int) -> int:
+    """Bytes that a session holds, beside what it still shares with its relay and the warm parent.
+
+    Each page counts once, and from the moment that a process of the session writes to it, whoever it was inherited
+    from. To find that takes 10 ms for each GiB, in which the session has to stand still. So the sum of what each
+    process has, which is never less, is asked for first, and is the answer if it is no more than `most`.
+
+    Args:
+        pids: The session's processes.
+        most: The limit.
+        first: The process that was forked here, whose description may still be closed.
+
+    Raises:
+        PermissionError: If another one hides what it has.
+    """
+    whole = [_said(pid, "status", _WHOLE) for pid in pids]
+    if all(whole) and sum(whole) <= most:  # what one that has gone had may be another's now
+        return sum(whole)
+    pids = _stopped()
+    try:
+        if not _said("self", "smaps_rollup", (b"Pss_Anon:",)):  # an older kernel
+            return sum(_said(pid, "status", _WHOLE) for pid in pids)
+        own = _said("self", "smaps_rollup", (b"Anonymous:", b"Swap:"))
+        # Of a page of the relay and of the warm parent that n others have too, 1/(n + 2) is the relay's share, and
+        # n/(n + 2) are theirs.
+        inherited = max(0, own - 2 * _said("self", "smaps_rollup", (b"Pss_Anon:", b"SwapPss:")))
+        return max(0, sum(_share(pid, own if pid == first else None) for pid in pids) - inherited)
+    finally:
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGCONT)
 
 
-def _private(pid: int | str) -> int:
-    """Bytes of a process that are no file's: a mapping that processes share counts for each of them that uses it.
+def _share(pid: int, own: int | None) -> int:
+    """Bytes of a process, each page divided by the number of processes that have it; more, if that is closed so far."""
+    try:
+        return _said(pid, "smaps_rollup", _SHARE) + _said(pid, "status", _TABLES)
+    except PermissionError:
+        if own is None:
+            raise
+        return max(1, _said(pid, "status", _WHOLE) - own)
+
+
+def _said(pid: int | str, file: str, names: tuple[bytes, ...]) -> int:
+    """The sum of some lines of a file about a process's memory, in bytes; 0 of one that is gone.
 
     Its first thread may have ended, and has no memory then. Any other thread has all of it.
     """
     for task in _tasks(pid):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            lines = (task / "status").read_text().splitlines()
-            found = [int(line.split()[1]) * 1024 for line in lines if line.startswith(_COUNTED)]
-            if found:
-                return sum(found)
+        try:
+            lines = _read(f"{task}/{file}").splitlines()
+        except PermissionError:
+            raise
+        except OSError:
+            continue
+        if found := [int(line.split()[1]) << 10 for line in lines if line.startswith(names)]:
+            return sum(found)
     return 0
 
 
@@ -86,7 +127,7 @@ def _areas(pid: int, closed: bool) -> int:
     """The number of areas of a process's memory; 0 of one that is gone, or closed where it may be."""
     for task in _tasks(pid):
         try:
-            with (task / "maps").open("rb", buffering=0) as file:
+            with open(f"{task}/maps", "rb", buffering=0) as file:
                 found = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 16), b""))
         except PermissionError:
             if not closed:
@@ -99,34 +140,54 @@ def _areas(pid: int, closed: bool) -> int:
     return 0
 
 
-def hold_back(pids: set[int]) -> None:
-    """Let others go first once more than a few tasks of a session compute at the same time.
+def hold_back(pids: set[int]) -> int:
+    """Let others go first once more than a few tasks of a session compute at the same time; return the number of tasks.
 
     Many tasks have no larger share than one then. Where the kernel groups tasks by session, all of these are one group
     already: none of them may begin another.
     """
     tasks = {task for pid in pids for task in _tasks(pid)}
     if sum(_state(task) == "R" for task in tasks) <= _BUSY:
-        return
+        return len(tasks)
     for task in tasks:
         with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, int(task.name), _LAST)
+            os.setpriority(os.PRIO_PROCESS, int(task.rpartition("/")[2]), _LAST)
+    return len(tasks)
 
 
-def _tasks(pid: int | str) -> list[Path]:
+def _tasks(pid: int | str) -> list[str]:
+    """The folders of a process's threads."""
     with contextlib.suppress(OSError):
-        return list((_PROC / str(pid) / "task").iterdir())
+        return [f"{_PROC}/{pid}/task/{name}" for name in os.listdir(f"{_PROC}/{pid}/task")]
     return []
 
 
-def _state(task: Path) -> str:
+def _state(folder: str) -> str:
     """One letter: R for a process or thread that computes or could. None of one that is gone."""
     with contextlib.suppress(OSError, IndexError):
-        return (task / "stat").read_text().rpartition(")")[2].split()[0]
+        return _status(folder)[0].decode()
     return ""
 
 
-def _doomed() -> set[int]:
+def _status(folder: str) -> list[bytes]:
+    """What the kernel says of a process or thread, from its state on."""
+    return _read(f"{folder}/stat").rpartition(b")")[2].split()
+
+
+def _read(path: str) -> bytes:
+    """A short file of /proc. All that is opened ten times a second is opened without ceremony.
+
+    Raises:
+        OSError: If there is none.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 1 << 14)
+    finally:
+        os.close(descriptor)
+
+
+def _stopped() -> set[int]:
     """The processes below this one, all of them stopped: one that runs could fork while the others are looked for."""
     known: set[int] = set()
     while new := inhabitants() - known:
@@ -145,16 +206,22 @@ def _reap() -> None:
 
 
 def inhabitants() -> set[int]:
-    """The processes of a session: all below this one, orphans included, whose reaper it is. Empty without /proc."""
-    parents: dict[int, int] = {}
-    for entry in _PROC.glob("[0-9]*/stat"):
+    """The processes of a session that have not ended: all below this one, orphans included, whose reaper it is.
+
+    Empty without /proc.
+    """
+    children: dict[int, set[int]] = {}
+    ended = set()
+    for name in os.listdir(_PROC) if os.path.isdir(_PROC) else ():
         with contextlib.suppress(OSError, ValueError, IndexError):
-            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
+            pid, said = int(name), _status(f"{_PROC}/{name}")
+            children.setdefault(int(said[1]), set()).add(pid)
+            if said[0] in {b"Z", b"X"} and int(said[17]) <= 1:  # of one that goes on, the first thread may have ended
+                ended.add(pid)
     found: set[int] = set()
     below = [os.getpid()]
     while below:
-        above = below.pop()
-        children = {pid for pid, parent in parents.items() if parent == above} - found
-        found |= children
-        below += children
-    return found
+        new = children.get(below.pop(), set()) - found
+        found |= new
+        below += new
+    return found - ended

@@ -5,15 +5,18 @@ It runs no student code. Frames to the grader begin with one byte: `P` for a wor
 `C` for bytes that came from the child.
 """
 
+import contextlib
 import ctypes
 import os
 import select
 import struct
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from . import wire
+from .account import Account
 from .child import Child
 from .processes import descriptions_of, hold_back, inhabitants, memory_of, running, sweep
 
@@ -21,7 +24,9 @@ __all__ = ["Relay", "keep_inside"]
 
 _REAP_SECONDS = 1.0
 _LOOK_SECONDS = 0.1  # how long a session may make files and take memory unseen
-_CLOSER = 10  # each so many looks the descriptions of memory are gone through, which takes longer
+_CLOSEST = 0.005  # the same, where it is close to its limit
+_QUICKEST = 4 << 30  # bytes that one processor fills in a second, at most
+_DESCRIBED = 1.0  # seconds between two looks at the descriptions of memory, which take longer
 _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 4, 22, 38
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _READ_FILES, _LIST_FOLDERS, _SIGNALS_AND_SOCKETS = 1 << 2, 1 << 3, 3
@@ -68,9 +73,11 @@ def _may_read(libc: ctypes.CDLL, ruleset: int, path: str) -> bool:
 
 
 def _open_description() -> None:
-    """Let the relay, which is of the same user, see how this process's memory is divided."""
+    """Let the relay, which is of the same user, look at this process's memory; where there is too little, go first."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, ctypes.c_ulong(1), 0, 0, 0)
+        with contextlib.suppress(OSError):  # behind landlock /proc is closed
+            Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 class _Program(ctypes.Structure):
@@ -107,16 +114,18 @@ class Relay:
         self.child = 0
         self.incoming, self.outgoing = bytearray(), bytearray()
         self.credit = 0
-        self.looked, self.looks = 0.0, 0
+        self.look, self.look_closer = 0.0, 0.0  # when the next looks are due
         self.described = 0
         self.left_running = 0
+        self.account = Account(config["account"]) if config["account"] else None
+        self.before = (0, 0)  # what the account said when the session began: bytes held, processes ended
 
     def serve(self) -> bool:
         """Relay until the grader ends the session; False if it closed its end instead."""
         while True:
             reading = [self.commands] + ([self.from_child] if self.from_child >= 0 else [])
             writing = [self.to_child] if self.outgoing and self.to_child >= 0 else []
-            ready, free, _ = select.select(reading, writing, [], _LOOK_SECONDS if self.child else None)
+            ready, free, _ = select.select(reading, writing, [], self._until_look())
             if self.child and self._takes_too_much():
                 continue
             if free:
@@ -149,12 +158,15 @@ class Relay:
 
     def _start_session(self, request: dict[str, Any]) -> None:
         self.credit = len(request["cells"]) + 1
+        if self.account:
+            self.before = self.account.held(), self.account.killed()
         child_reads, self.to_child = os.pipe()
         self.from_child, child_writes = os.pipe()
         self.child = os.fork()
         if self.child == 0:
             try:
-                for descriptor in (self.commands, self.replies, self.to_child, self.from_child):
+                ours = self.commands, self.replies, self.to_child, self.from_child, *self.config["account"]
+                for descriptor in ours:
                     os.close(descriptor)
                 os.setsid()
                 keep_inside(self.config.get("student_reads"))
@@ -163,35 +175,47 @@ class Relay:
                 Child({**request, **self.config["child"]}, child_reads, child_writes, forks=True).serve()
             finally:
                 os._exit(0)
+        self.look = time.monotonic() + _LOOK_SECONDS
+        self.look_closer = time.monotonic() + _DESCRIBED
         os.close(child_reads)
         os.close(child_writes)
         os.set_blocking(self.to_child, False)
         os.set_blocking(self.from_child, False)
 
+    def _until_look(self) -> float | None:
+        return max(0.0, self.look - time.monotonic()) if self.child else None
+
     def _takes_too_much(self) -> bool:
         """End a session that has more files or memory than it may; look again after a moment only."""
-        if time.monotonic() - self.looked < _LOOK_SECONDS:
+        begun = time.process_time()
+        if time.monotonic() < self.look:
             return False
-        self.looked = time.monotonic()
         if self._has_too_many_files():
             self._lose_child(f"the session made more than {self.config['files']:,} files")
             return True
         inside = inhabitants()
-        hold_back(inside)
-        if self._held_by(inside) > (most := self.config["total_mb"]) << 20:
-            self._lose_child(f"the session's processes took more than {most:,} MiB of memory together", "memory")
+        at_once = hold_back(inside)
+        left = (self.config["total_mb"] << 20) - self._held_by(inside)
+        if left < 0:
+            self._lose_for_memory()
             return True
+        # Half of what is left may be filled unseen; and no more than half of a processor's time is spent on looking.
+        quickest = min(max(1, at_once), os.cpu_count() or 1) * _QUICKEST
+        pause = max(_CLOSEST, time.process_time() - begun, min(_LOOK_SECONDS, left / 2 / quickest))
+        self.look = time.monotonic() + pause
         return False
 
     def _held_by(self, inside: set[int]) -> float:
         """Bytes that processes hold, and that the kernel holds for them; any number, if one of them hides it."""
-        self.looks += 1
-        if self.looks % _CLOSER == 0:
-            try:
+        if self.account:
+            return float("inf") if self._was_killed() else self.account.held() - self.before[0]
+        try:
+            if time.monotonic() >= self.look_closer:
                 self.described = descriptions_of(inside, self.child)
-            except PermissionError:
-                return float("inf")
-        return memory_of(inside) + self.described
+                self.look_closer = time.monotonic() + _DESCRIBED
+            return memory_of(inside, (self.config["total_mb"] << 20) - self.described, self.child) + self.described
+        except PermissionError:
+            return float("inf")
 
     def _has_too_many_files(self) -> bool:
         """Return whether the scratch, where it is a file system of its own, holds more files than it may."""
@@ -215,7 +239,10 @@ class Relay:
         except BlockingIOError:
             return
         if not chunk:
-            self._lose_child(self._how_it_ended())
+            if self._was_killed():
+                self._lose_for_memory()
+            else:
+                self._lose_child(self._how_it_ended())
             return
         self.incoming += chunk
         while self.from_child >= 0 and len(self.incoming) >= 4:
@@ -248,6 +275,14 @@ class Relay:
         if os.WIFSIGNALED(status):
             return f"the session's process was ended by signal {os.WTERMSIG(status)}"
         return f"the code ended the session's process (exit status {os.WEXITSTATUS(status)})"
+
+    def _was_killed(self) -> bool:
+        """Return whether the kernel has ended a process of the session, because all of them held too much."""
+        return self.account is not None and self.account.killed() > self.before[1]
+
+    def _lose_for_memory(self) -> None:
+        most = self.config["total_mb"]
+        self._lose_child(f"the session's processes took more than {most:,} MiB of memory together", "memory")
 
     def _lose_child(self, reason: str, kind: str = "killed") -> None:
         self._end_session()

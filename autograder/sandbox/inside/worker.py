@@ -180,7 +180,7 @@ def _take_pipes() -> tuple[int, int]:
 def _prepare(config: dict[str, Any]) -> list[str]:
     """Drop privileges, set limits and import what sessions will need; return the names of the modules imported."""
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
+        Path("/proc/self/oom_score_adj").write_text("900")  # the machine's first to go, but for a session
     _become_nobody(config["uid"])
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL if hasattr(signal, "SIGKILL") else 0)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)

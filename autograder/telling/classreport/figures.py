@@ -26,6 +26,7 @@ __all__ = [
     "set_aside",
     "stuck",
     "unexplained",
+    "ungraded",
     "untouched",
 ]
 
@@ -361,6 +362,12 @@ def _kind(event: str) -> str:
     """The kind of an event, in the same words for every cell and exercise."""
     said = _TWICE.sub("", _LABEL.sub("", event))
     return _OF_THE_SESSION.sub("it forged an answer: the session's process wrote ", said)
+
+
+def ungraded(entries: Iterable[Entry]) -> list[tuple[str, str, str]]:
+    """Exercises at which the grader itself failed: student, exercise and what it said."""
+    found = ((entry.student, graded) for entry in entries for graded in entry.submission.exercises)
+    return sorted((student, graded.exercise, graded.reason) for student, graded in found if graded.is_ungraded)
 
 
 def not_isolated(entries: Iterable[Entry]) -> list[tuple[str, str]]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from autograder.common.unforeseen import unforeseen
 from autograder.results import Graded, Verdict, format_points
 from autograder.results.pictures import as_svg
 from autograder.telling.classreport import figures
@@ -75,14 +76,22 @@ def _section(key: str, name: str, content: Html) -> Html:
 
 def _sections(data: ClassData) -> Iterator[tuple[str, str, Html]]:
     """Key, name and content of each section."""
-    yield "marks", "Marks", _marks(data)
-    yield "students", "Students", _roster(data)
-    yield "late", "Late work and answers to be marked", _late(data)
-    yield "exercises", "Exercises", _exercises(data)
-    yield "mistakes", "Misconceptions", _mistakes(data)
-    yield "stuck", "Who may be stuck", _stuck(data)
-    yield "contained", "What sandboxes stopped", _contained(data)
-    yield "likeness", "Answers that are unusually alike", likeness_section(data)
+    yield "marks", "Marks", _made(_marks, data)
+    yield "students", "Students", _made(_roster, data)
+    yield "late", "Late work and answers to be marked", _made(_late, data)
+    yield "exercises", "Exercises", _made(_exercises, data)
+    yield "mistakes", "Misconceptions", _made(_mistakes, data)
+    yield "stuck", "Who may be stuck", _made(_stuck, data)
+    yield "contained", "What sandboxes stopped", _made(_contained, data)
+    yield "likeness", "Answers that are unusually alike", _made(likeness_section, data)
+
+
+def _made(make: Callable[[ClassData], Html], data: ClassData) -> Html:
+    """A section's content; where one text keeps it from being made, that is said, and the page has the others."""
+    try:
+        return make(data)
+    except Exception as error:
+        return el("p", unforeseen("this section", error))
 
 
 def table(
@@ -394,4 +403,9 @@ def _contained(data: ClassData) -> Html:
         parts.append(table(caption, ("student", "lesson"), free_rows, frozenset()))
     else:
         parts.append(el("p", "Every notebook was graded in a sandbox."))
+    if failed := figures.ungraded(data.entries):
+        failed_rows = ([clean(student), exercise, clean(said)] for student, exercise, said in failed)
+        parts.append(el("h3", "Where the grader itself failed"))
+        caption = "Each counts as 0 until it is graded again, which the next run of the same command does"
+        parts.append(table(caption, ("student", "exercise", "what it said"), failed_rows, frozenset()))
     return joined(*parts)

@@ -67,14 +67,16 @@ def _same(data: ClassData) -> list[Html]:
 
 
 def _too_long(found: Mapping[str, Compared]) -> list[Html]:
-    """The students whose answers are too long to be compared, which nothing of a lesson needs."""
+    """The students whose answers could not be compared, which no answer of a lesson's kind is."""
     long = [(who, exercise) for exercise, each in found.items() for who in each.too_long]
     if not long:
         return []
     count = "1 answer" if len(long) == 1 else f"{len(long)} answers"
     names = ", ".join(f"{clean(who)} ({exercise})" for who, exercise in long[:MOST_PAIRS])
     more = f" and {len(long) - MOST_PAIRS} more" if len(long) > MOST_PAIRS else ""
-    return [el("p", f"{count} could not be compared: too long. Read what stands in them: {names}{more}.")]
+    return [
+        el("p", f"{count} could not be compared: too long, or too strange. Read what stands in them: {names}{more}.")
+    ]
 
 
 def _by_students(found: Mapping[str, Compared]) -> list[tuple[tuple[str, str], list[tuple[str, Pair]]]]:

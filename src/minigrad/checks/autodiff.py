@@ -208,7 +208,7 @@ def deep(student: SimpleNamespace) -> None:
     except RecursionError:
         reason = "the sort calls itself more often than Python allows (RecursionError)"
         raise Expectation(None, None, reason, ALMOST if is_right(student) else UNSORTED, None) from None
-    expect(len(names(seen)), 5_000)
+    expect(len(names(seen)), 5_000, of="the number of variables in the order")
 
 
 ALMOST = (
@@ -343,7 +343,7 @@ def short_and_long_path(student: SimpleNamespace) -> None:
     expect(x.derivative, 74.0, hint="2 * (7 + 3 * 10)", when=meanings)
     never = "a was not asked at all: `a.chain_rule(d_output)` takes the step"
     asked = "this is how often a was asked for a step back; add up first, then take one step"
-    expect(len(a.received), 1, hint=asked, when={0: never})
+    expect(len(a.received), 1, hint=asked, when={0: never}, of="the number of steps back through a")
 
 
 @visible("autodiff.backpropagate", section=PATHS)

@@ -44,7 +44,10 @@ def shared_values(student: SimpleNamespace) -> None:
     """An argument that all examples share stays as it is."""
     shared = counted(2, 3)
     left, right = student.aligned(Batched(counted(5, 3)), shared)
-    expect([list(left.shape), right is shared], [[5, 1, 3], True], hint="only a Batched gets further axes")
+    expect(list(left.shape), [5, 1, 3], hint="only a Batched gets further axes")
+    expect_that(
+        right is shared, "what all examples share is another value than before", "only a Batched gets further axes"
+    )
     left, right = student.aligned(2.0, Batched(counted(5, 3)))
     expect([left, list(right.shape)], [2.0, [5, 3]], hint="a number has no axes")
 

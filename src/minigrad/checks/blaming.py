@@ -15,7 +15,7 @@ from minigrad.checks.expectation import Expectation
 from minigrad.checks.observed import unwatched
 from minigrad.checks.runner import Test
 from minigrad.errors import ExerciseNotDone
-from minigrad.exercises.stubs import codes, is_unfinished
+from minigrad.exercises.stubs import codes
 
 __all__ = ["blaming", "called_by", "fault_of"]
 
@@ -68,12 +68,10 @@ def fault_of(id: str, answers: SimpleNamespace, tests: Iterable[Test]) -> Expect
         tests: Some of these.
     """
     name = id.rpartition(".")[2]
-    if any(map(is_unfinished, vars(answers).values())):
-        return Expectation(None, None, f"it calls {name}, which is not written yet", f"write {name} first", None)
     for test in tests:
         try:
             test(answers)
-        except ExerciseNotDone:
+        except (ExerciseNotDone, NotImplementedError):  # the check says of every answer which one is not written
             return None
         except Exception:  # whatever it is, the check of that exercise explains it
             reason = f"it calls {name}, for which this does not hold: {(test.__doc__ or '').strip()}"

@@ -17,7 +17,7 @@ from minigrad import cuda_ops
 from minigrad.backends.gpu import from_host, launch, teaching
 from minigrad.backends.gpu.launching import block_dim
 from minigrad.checks import launches
-from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.kernels import is_float_index
 from minigrad.checks.runner import ENDLESS, NOT_RUN, Test, visible
 from minigrad.machine import _numba
@@ -52,8 +52,25 @@ ON_DEVICE = "It compiles, and gives the same on the device."
 IN_SIMULATOR = "It gives the same in Numba's simulator: there is no GPU here, so nothing is compiled."
 
 
-def _expect(seen: launches.Seen, wanted: object, hint: str, when: Mapping[Any, str] | None = None) -> None:
-    """Compare the result of a launch. Mistakes with memory come first, since they explain the rest."""
+WAITING = frozenset({"barrier", "read-write", "write-write", "order"})
+"""Kinds of mistakes that a missing barrier, or one that not all threads reach, shows itself in."""
+
+
+def _expect(
+    seen: launches.Seen, wanted: object, hint: str, when: Mapping[Any, str] | None = None, *, strictly: bool = False
+) -> None:
+    """Compare the result of a launch. Mistakes with memory come first, since they explain the rest.
+
+    Args:
+        seen: What the launch gave.
+        wanted: Its right result.
+        hint: What to think about if the result is another one.
+        when: For wrong results that tell which mistake was made: the hint for each.
+        strictly: Whether a right result is refused, too, if threads do not wait for each other. Each exercise has one
+            check for that.
+    """
+    if not strictly and seen["waiting"] and WAITING.issuperset(seen["kinds"]) and _is_right(seen["out"], wanted):
+        return
     if seen["kinds"]:
         advice = next((ADVICE[kind] for kind in ADVICE if kind in seen["kinds"]), None)
         story = seen["story"]
@@ -65,6 +82,19 @@ def _expect(seen: launches.Seen, wanted: object, hint: str, when: Mapping[Any, s
             story, advice = seen["left over"], LEFT_OVER
         raise Expectation(seen["kinds"], [], story, advice, None)
     expect(seen["out"], np.asarray(wanted).tolist(), hint=hint, when=when)
+
+
+def _is_right(out: object, wanted: object) -> bool:
+    found, right = np.asarray(out, dtype=float), np.asarray(wanted, dtype=float)
+    return found.shape == right.shape and bool(np.allclose(found, right, rtol=1e-9))
+
+
+def _expect_waiting(seen: launches.Seen) -> None:
+    """Expect that all threads of a block wait for each other where one reads what another one has written."""
+    if seen["waiting"]:
+        advice = ADVICE["barrier" if "barrier" in seen["waiting"] else "read-write"]
+        story = seen["story"] if WAITING.issuperset(seen["kinds"]) else f"{seen['waiting'][0]} was seen"
+        raise Expectation(seen["waiting"], [], story, advice, None)
 
 
 def _of_product(seen: launches.Seen) -> launches.Seen:
@@ -100,7 +130,7 @@ def _expect_on_device(seen: launches.Seen, wanted: object, launched: Callable[[]
         launched: Launches it, and returns its result as a list.
     """
     try:
-        _expect(seen, wanted, hint="")
+        _expect(seen, wanted, hint="", strictly=True)
     except Expectation as failure:
         if failure.reason == ENDLESS:
             raise
@@ -205,6 +235,12 @@ def sum_in_shared_memory(student: SimpleNamespace) -> None:
         raise Expectation(seen["shared_reads"], None, reason, "half of the threads add two numbers each", None)
 
 
+@visible("cuda_ops._sum_practice", SUM, slow=True)
+def sum_waits(student: SimpleNamespace) -> None:
+    """All threads of a block wait for each other before one reads what another one has written."""
+    _expect_waiting(launches.sum_practice(student._sum_practice, 2, 3))
+
+
 @_visible_on_device("cuda_ops._sum_practice", SUM)
 def sum_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
@@ -250,6 +286,14 @@ def reduce_more_than_a_block(student: SimpleNamespace) -> None:
     _expect(seen, [[a[0, :block].sum(), a[0, block:].sum()]], hint=hint)
 
 
+@visible("cuda_ops.tensor_reduce", REDUCE, slow=True)
+def reduce_waits(student: SimpleNamespace) -> None:
+    """All threads of a block wait for each other before one reads what another one has written."""
+    kernel = student.tensor_reduce(launches.add)
+    a = np.arange(block_dim(kernel, cuda_ops.BLOCK_DIM) + 2.0).reshape(1, -1)
+    _expect_waiting(launches.run_reduce(kernel, launches.result(1, 2), a, 1, 0.0))
+
+
 @_visible_on_device("cuda_ops.tensor_reduce", REDUCE)
 def reduce_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
@@ -286,6 +330,12 @@ def turn_practice_reads_neighbours(student: SimpleNamespace) -> None:
     expect(seen["transactions"], [128, 128], hint="of a, and of out: neighbours in x side by side", when=when)
 
 
+@visible("cuda_ops._turn_practice", NEIGHBOURS, slow=True)
+def turn_practice_waits(student: SimpleNamespace) -> None:
+    """All threads of a block wait for each other before one reads what another one has written."""
+    _expect_waiting(launches.turn_practice(student._turn_practice, 5))
+
+
 @_visible_on_device("cuda_ops._turn_practice", NEIGHBOURS)
 def turn_practice_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
@@ -314,6 +364,12 @@ def mm_practice_uses_shared_memory(student: SimpleNamespace) -> None:
     _expect(seen, seen["wanted"], hint="element (i, j) is the sum over k of a[i, k] * b[k, j]")
     expect(seen["reads"], 2, hint="how often one thread reads global memory: one element of a, one of b")
     expect(seen["writes"], 1, hint="how often one thread writes global memory: keep the sum in a variable")
+
+
+@visible("cuda_ops._mm_practice", PRACTICE, slow=True)
+def mm_practice_waits(student: SimpleNamespace) -> None:
+    """All threads of a block wait for each other before one reads what another one has written."""
+    _expect_waiting(launches.mm_practice(student._mm_practice, 5))
 
 
 @_visible_on_device("cuda_ops._mm_practice", PRACTICE)
@@ -349,7 +405,16 @@ def matmul_of_several_tiles(student: SimpleNamespace) -> None:
     seen = _matmul(student._tensor_matrix_multiply, launches.result(1, n, n), a, b)
     _expect(seen, a @ b, hint="new tiles in each step along k, 0.0 beyond the end of the matrices")
     expect(seen["writes"], 1, hint="how often one thread writes global memory: keep the sum in a variable")
-    expect(seen["reads"] <= 4, True, hint="two steps along k: one element of a and one of b in each")
+    reads = f"each thread reads global memory {seen['reads']} times, expected 4 times at most"
+    expect_that(seen["reads"] <= 4, reads, "two steps along k: one element of a and one of b in each")
+
+
+@visible("cuda_ops._tensor_matrix_multiply", MATMUL, slow=True)
+def matmul_waits(student: SimpleNamespace) -> None:
+    """All threads of a block wait for each other: before they read a tile, and before the next one overwrites it."""
+    n = block_dim(student._tensor_matrix_multiply, cuda_ops.BLOCK_DIM) + 1
+    a, b = np.arange(2.0 * n).reshape(1, 2, n), np.arange(2.0 * n).reshape(1, n, 2)
+    _expect_waiting(launches.matmul(student._tensor_matrix_multiply, launches.result(1, 2, 2), a, b))
 
 
 @_visible_on_device("cuda_ops._tensor_matrix_multiply", MATMUL)

@@ -97,6 +97,17 @@ def epsilon_is_passed_on(student: SimpleNamespace) -> None:
     expect(seen, [0.25, 1.0], hint="in x that is (0.5**3 + 0.5**3) / 1", tolerance=1e-6, when=when)
 
 
+@visible("derivatives.gradient", GRADIENT)
+def slopes_at_one_point(student: SimpleNamespace) -> None:
+    """The gradient of x * x * y at (2, 3) is (12, 4): each slope is central, with the other arguments as given."""
+    seen = _numbers(student.gradient(lambda x, y: x * x * y, 2.0, 3.0, epsilon=0.5))
+    when = {
+        (13.5, 4.0): "the first slope is measured above x alone: a central difference steps to both sides",
+        (12.0, 2.25): "when y moved, x was 1.5 and no longer 2: put each argument back before the next one moves",
+    }
+    expect(seen, [12.0, 4.0], hint="one call of central_difference for each argument", tolerance=1e-6, when=when)
+
+
 def _plane(x: float, y: float, z: float) -> float:
     return x + 10.0 * y + 100.0 * z
 

@@ -15,8 +15,11 @@ from typing import Any
 
 from minigrad.checks.expectation import PAIR, hint_of, message_of
 from minigrad.exercises import syllabus
+from minigrad.exercises.stubs import codes, is_unfinished
 
-__all__ = ["Answer"]
+__all__ = ["NOT_WRITTEN", "Answer"]
+
+NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 
 DEEP = "Python allows about 1,000 nested calls; a loop with a list of what is still to do has no such limit."
 
@@ -42,6 +45,7 @@ class Answer:
         self._names = [name.rpartition(".")[2] for name in objects]
         self.names = {f.__code__: name for name, value in zip(self._names, objects.values(), strict=True)
                       for f in _functions_of(value) if f.__name__ == "<lambda>"}  # fmt: skip
+        self._codes = {code for value in objects.values() for code in codes(value)}
         self._signatures = dict(found for name in objects for found in _signatures(name))
 
     def reason(self, error: BaseException, test: Callable[..., Any]) -> str:
@@ -58,7 +62,37 @@ class Answer:
         """Return the reason and the hint for calls that are nested too deeply: what calls itself, and what to do."""
         own = Counter(self._owner(f) for f, _ in traceback.walk_tb(error.__traceback__) if self.is_theirs(f, test))
         reason = f"{own.most_common(1)[0][0] if own else 'your code'} calls itself too deeply (RecursionError)"
-        return reason, self.elsewhere(error, test) or DEEP
+        return reason, self.elsewhere(error, test) or self._of_itself(error, test) or DEEP
+
+    def _of_itself(self, error: RecursionError, test: Callable[..., Any]) -> str:
+        """Return a sentence if a function calls itself with its own arguments, where Python's of that name is meant."""
+        frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if self.is_theirs(f, test)]
+        if len(frames) < 3:
+            return ""
+        before, last = frames[-3:-1]
+        taken = before.f_code.co_varnames[: before.f_code.co_argcount]
+        try:
+            is_same = before.f_code is last.f_code and all(before.f_locals[x] == last.f_locals[x] for x in taken)
+        except Exception:  # values that cannot be compared
+            return ""
+        return _taken_over(last.f_code.co_name) if is_same else ""
+
+    def of_stub(self, error: NotImplementedError, test: Callable[..., Any]) -> tuple[str, str]:
+        """Return the reason and the hint if a stub has raised an error: this answer's, or one that it calls.
+
+        Nothing where none did: `NotImplementedError` may be the answer's own way to refuse, or the library's.
+        """
+        *_, (last, _) = traceback.walk_tb(error.__traceback__)
+        if self.is_theirs(last, test):
+            if not is_unfinished(last.f_code):
+                return "", ""
+            owner = self._owner(last)
+            return (NOT_WRITTEN, "") if last.f_code in self._codes or owner in self._names else _calls_stub(owner)
+        if any(map(is_unfinished, self._codes)):  # compiled code has no frames
+            return NOT_WRITTEN, ""
+        called = sorted({name for code in self._codes for name in code.co_names})
+        unfinished = [name for scope in self._scopes for name in called if is_unfinished(scope.get(name))]
+        return _calls_stub(unfinished[0]) if unfinished else ("", "")
 
     def elsewhere(self, error: BaseException, test: Callable[..., Any]) -> str:
         """Return a sentence if an error was raised in the student's answer to another exercise."""
@@ -94,7 +128,13 @@ class Answer:
             return hint_of(error) or "Something is None: a function gives None when a `return` is missing."
         if "ValuesAndIndices" in str(error):
             return PAIR
-        return self._call_of(error, test) or hint_of(error) or self.elsewhere(error, test)
+        return self._call_of(error, test) or hint_of(error) or self._of_own(error) or self.elsewhere(error, test)
+
+    def _of_own(self, error: BaseException) -> str:
+        """Return a sentence if a call does not fit the student's function, and Python's of that name is meant."""
+        wrong = _WRONG_CALL.match(str(error)) if isinstance(error, TypeError) else None
+        defined = wrong and any(isinstance(scope.get(wrong[1]), FunctionType) for scope in self._scopes)
+        return _taken_over(wrong[1]) if wrong and defined else ""
 
     def _call_of(self, error: BaseException, test: Callable[..., Any]) -> str:
         """Return how a function of the student's is called, where it does not take the arguments that it is given."""
@@ -128,6 +168,19 @@ class Answer:
         file = frame.f_code.co_filename
         is_known = file in self._files or any(frame.f_globals is scope for scope in self._scopes)
         return is_known and file != test.__code__.co_filename and not file.startswith(_LIBRARY)
+
+
+def _taken_over(name: str) -> str:
+    """Return a sentence for a function that has the name of one of Python's; nothing for another name."""
+    modules = [module for module in ("builtins", "math", "operator") if hasattr(importlib.import_module(module), name)]
+    if not modules:
+        return ""
+    theirs = f"{modules[0]}.{name}"
+    return f"`{name}` means the function that you write here; Python's is `{theirs}`, after `import {modules[0]}`"
+
+
+def _calls_stub(name: str) -> tuple[str, str]:
+    return f"it calls {name}, which is not written yet", f"write {name} first"
 
 
 def _functions_of(value: object) -> list[FunctionType]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
 
@@ -80,4 +80,4 @@ def left_as_they_are(student: SimpleNamespace) -> None:
     x = Tensor(np.array([0.1, 0.7, 1.3]))
     student.grad_central_difference(cubes, x, ind=(1,))
     hint = "move the element of a copy, x.clone(): adding and subtracting again does not restore every digit"
-    expect(x.tolist() == [0.1, 0.7, 1.3], True, hint=hint)
+    expect_that(x.tolist() == [0.1, 0.7, 1.3], f"the tensor holds {x.tolist()}, and not [0.1, 0.7, 1.3] any more", hint)

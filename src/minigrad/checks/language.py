@@ -45,7 +45,7 @@ def targets_follow(student: SimpleNamespace) -> None:
 def every_place(student: SimpleNamespace) -> None:
     """In a text of 6 tokens pieces of 3 begin at 0, 1 or 2; each of these places occurs."""
     drawn = list(itertools.islice(student.batches(np.arange(6), 3, np.random.default_rng(0), size=8), 10))
-    expect(len(drawn), 10, hint="batches have no end: `while True`, and in it a `yield`")
+    expect(len(drawn), 10, hint="batches have no end: `while True`, and in it a `yield`", of="the number of batches")
     begins = {int(row[0]) for x, _ in drawn for row in x}
     meanings = {(0, 1): "the last place that has room is missing: `high` itself is never drawn"}
     expect(sorted(begins), [0, 1, 2], hint="draw from 0 up to, and without, len(tokens) - length", when=meanings)
@@ -359,7 +359,8 @@ def fills_an_empty_cache(student: SimpleNamespace) -> None:
     cache = _Empty()
     through(student, [[1.0, 2.0]] * 3, parameters(), cache=cache)
     meanings = {0: "a cache of length 0 counts as false: `if cache is not None` asks whether there is one"}
-    expect(len(cache), 3, hint="cache.extend(k, v) once, with all three", when=meanings)
+    hint = "cache.extend(k, v) once, with all three"
+    expect(len(cache), 3, hint=hint, when=meanings, of="the number of tokens in the cache")
 
 
 # --- loaded dice ----------------------------------------------------------------------------------------------------
@@ -435,7 +436,8 @@ def keys_stay(student: SimpleNamespace) -> None:
     meanings = {tuple(map(tuple, [((4.0, 5.0), (6.0, 7.0))])): "only the newest are there"}
     expect(as_list(keys), joined, hint="the old keys first, along the axis -2", when=meanings)
     expect(as_list(values), [[[[4.0, 5.0], [6.0, 7.0], [0.0, 1.0], [2.0, 3.0]]]], hint="values beside values")
-    expect(len(cache), 4, hint="extend must also keep them: self.keys and self.values")
+    hint = "extend must also keep them: self.keys and self.values"
+    expect(len(cache), 4, hint=hint, of="the number of tokens in the cache")
 
 
 class _Counts:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from minigrad.checks.expectation import Expectation, expect, hinting
+from minigrad.checks.expectation import Expectation, expect, expect_that, hinting
 from minigrad.checks.runner import visible
 from minigrad.errors import GraphError
 from minigrad.module import Parameter
@@ -143,8 +143,10 @@ def starting_values(student: SimpleNamespace) -> None:
     """All parameters start at different values in [-1, 1)."""
     layer = student.Linear(2, 3, random.Random(0))
     values = [scalar_in(parameter).data for parameter in layer._parameters.values()]
-    expect(len(set(values)), 9, hint="weights that start equal stay equal; parameter(name) draws a value for each")
-    expect(all(-1.0 <= value < 1.0 for value in values), True)
+    hint = "weights that start equal stay equal; parameter(name) draws a value for each"
+    expect(len(set(values)), 9, hint=hint, of="the number of different values of its parameters")
+    beyond = [value for value in values if not -1.0 <= value < 1.0]
+    expect(beyond, [], of="the values outside of [-1, 1)")
 
 
 @visible("mlp.Linear", section=LINE)
@@ -210,9 +212,10 @@ def fresh_leaf(student: SimpleNamespace) -> None:
     """The new value is a fresh leaf without a gradient, and the old one is untouched."""
     before, after = step(student, 3.0)
     expect(before.data, 2.0, hint="make a new Scalar instead of changing the old one, which graphs may still use")
-    expect(after.is_leaf(), True, hint="compute with .data: Scalar arithmetic leaves a history")
-    expect(after.grad, None)
-    expect(after is before, False, hint="hand a new Scalar to parameter.update(...)")
+    hint = "compute with .data: Scalar arithmetic leaves a history"
+    expect_that(after.is_leaf(), "the new value is the result of an operation, and no leaf", hint)
+    expect(after.grad, None, of="the gradient of the new value")
+    expect_that(after is not before, "the old value was changed", "hand a new Scalar to parameter.update(...)")
 
 
 @visible("mlp.SGD", section=DOWN)

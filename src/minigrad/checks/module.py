@@ -6,7 +6,7 @@ import itertools
 from types import SimpleNamespace
 from typing import Any
 
-from minigrad.checks.expectation import expect
+from minigrad.checks.expectation import expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.module import Module, Parameter
 
@@ -94,8 +94,12 @@ def parameters_without_names(student: SimpleNamespace) -> None:
         (1.0,): "the children's parameters are missing: named_parameters has them all",
     }
     expect(_shown(listed), VALUES, hint="named_parameters has them all, each with its name", when=when)
-    same = [parameter is wanted for parameter, wanted in zip(root.parameters(), [root.bias], strict=False)]
-    expect(same, [True], hint="return the Parameter objects, not their values")
+    is_same = next(iter(root.parameters())) is root.bias
+    expect_that(
+        is_same,
+        "a parameter in the list is not the one of the module",
+        "return the Parameter objects, not their values",
+    )
 
 
 def _shown(listed: object) -> Any:

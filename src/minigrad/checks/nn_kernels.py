@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import compiling, debug
-from minigrad.checks.expectation import expect
+from minigrad.checks.expectation import expect, expect_that
 from minigrad.checks.runner import visible
 
 __all__: list[str] = []
@@ -39,7 +39,7 @@ def check_parallel(kernel: Callable[..., Any], x: object, weight: object) -> Non
     size = [n - k + 1 for n, k in zip(x.shape[2:], weight.shape[2:], strict=True)]
     report = debug.races(kernel, np.full((x.shape[0], weight.shape[0], *size), -77.0), x, weight)
     expect([str(race.message) for race in report.races], [], hint="an iteration shares nothing that it writes")
-    expect(bool(report.loops), True, hint="no loop runs in parallel: write prange for the outermost range")
+    expect_that(bool(report.loops), "no loop runs in parallel", "write prange for the outermost range")
     hint = "compiled, the kernel gives something else than in Python"
     expect(filled(kernel, x, weight, compiled=True), filled(kernel, x, weight), hint=hint)
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from minigrad import operators
-from minigrad.checks.expectation import expect, hinting
+from minigrad.checks.expectation import expect, expect_that, hinting
 from minigrad.checks.runner import visible
 
 THREE = "00 'Three lines'"
@@ -43,8 +43,9 @@ def neg_changes_the_sign(student: SimpleNamespace) -> None:
 def neg_returns_a_float(student: SimpleNamespace) -> None:
     """Neg returns a float also where an int comes in."""
     result = student.neg(3)
-    kind = "float" if isinstance(result, float) else type(result).__name__
-    expect([result, kind], [-3.0, "float"], hint="-3 is an int; float(3) is a float")
+    expect(result, -3.0, hint="neg is -x")
+    seen = f"got {result} of type {type(result).__name__}, expected one of type float"
+    expect_that(isinstance(result, float), seen, "-3 is an int; float(3) is a float")
 
 
 @visible("operators.arithmetic", THREE)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from minigrad.checks.unseen import unseen
 from minigrad.machine import packages
+from minigrad.tutor.hints import html_of
 
 if TYPE_CHECKING:
     from minigrad.checks.runner import CheckReport, CheckResult
@@ -88,9 +89,9 @@ def as_html(report: CheckReport) -> str:
     """Return the report for a notebook."""
     colour = "#1a7f37" if report.passed else "#b35900"
     rows = "".join(_row(result, more) for result, more in shown(report))
-    left_out = "".join(f"<div>{_LEFT_OUT} {escape(fact)}</div>" for fact in report.left_out)
+    left_out = "".join(f"<div>{_LEFT_OUT} {html_of(fact)}</div>" for fact in report.left_out)
     printed = f"<div>{_PRINTED}</div><pre>{escape(report.printed)}</pre>" if report.printed else ""
-    closer = f"{_LOOK_CLOSER[packages.has_grader()]} {escape(unseen(report.exercise))}".strip()
+    closer = f"{_LOOK_CLOSER[packages.has_grader()]} {html_of(unseen(report.exercise))}".strip()
     note = closer if report.passed else _pointer(report.pointer)
     return (
         f'<div class="minigrad-check" style="border-left:4px solid {colour};padding:.4em 1em">'
@@ -108,15 +109,15 @@ def _pointer(line: str) -> str:
 def _row(result: CheckResult, more: str) -> str:
     if result.passed:
         mark = _MARK.format(colour="#1a7f37", label="passed", sign="✓")
-        return _ROW.format(mark=mark, title=escape(result.title), detail="")
-    hint = f"<div><b>Hint:</b> {escape(result.hint)}</div>" if result.hint else ""
-    section = f"<small>Read again: lesson {escape(result.section)}</small>" if result.section else ""
+        return _ROW.format(mark=mark, title=html_of(result.title), detail="")
+    hint = f"<div><b>Hint:</b> {html_of(result.hint)}</div>" if result.hint else ""
+    section = f"<small>Read again: lesson {html_of(result.section)}</small>" if result.section else ""
     detail = _DETAIL.format(
-        reason=escape(result.reason),
+        reason=html_of(result.reason),
         call=f"<div>Called: <code>{escape(result.call)}</code></div>" if result.call else "",
         hint=hint,
         section=section,
-        more=f"<div>{escape(more)}</div>" if more else "",
+        more=f"<div>{html_of(more)}</div>" if more else "",
     )
     mark = _MARK.format(colour="#b35900", label="failed", sign="✗")
-    return _ROW.format(mark=mark, title=escape(result.title), detail=detail)
+    return _ROW.format(mark=mark, title=html_of(result.title), detail=detail)

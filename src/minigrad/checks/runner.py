@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import gc
 import importlib
@@ -24,10 +23,11 @@ from typing import Any
 from minigrad import exercises
 from minigrad.checks.calls import Call, call_of
 from minigrad.checks.expectation import NO_RETURN, Expectation
-from minigrad.checks.explaining import Answer
+from minigrad.checks.explaining import NOT_WRITTEN, Answer
 from minigrad.checks.observed import Observed
 from minigrad.checks.report import as_html, as_text
-from minigrad.errors import ExerciseNotDone, MissingPackage
+from minigrad.errors import ExerciseNotDone, MinigradError, MissingPackage
+from minigrad.exercises import syllabus
 from minigrad.exercises.marker import exercise_of
 from minigrad.tutor import hints, progressing
 
@@ -46,7 +46,6 @@ _KERNELS = frozenset({"ipykernel", "pyodide_kernel"})  # Jupyter's, on a compute
 ENDLESS = "still running when its time was over: does the loop end?"
 NOT_RUN = "The checks after this one were not run."
 _MOST_PRINTED, _MOST_LINES = 2000, 20  # characters and lines of what an answer prints
-NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 
 Test = Callable[[SimpleNamespace], None]
 _tests: dict[str, list[tuple[Test, str]]] = {}
@@ -139,8 +138,9 @@ def check(id: str = "") -> CheckReport:
     """Run the visible tests of an exercise on the objects that this notebook defines.
 
     Args:
-        id: The exercise, for example ``"autodiff.topological_sort"``.
+        id: The exercise, for example ``"autodiff.topological_sort"``, or a function that it asks for.
     """
+    id = syllabus.meant(id)
     here = sys._getframe(1).f_globals
     report = _of_broken_cell(id, here) or run(id, here, tell=partial(print, file=sys.stdout, flush=True))
     progressing.record(report)
@@ -160,10 +160,9 @@ def _of_broken_cell(id: str, namespace: Mapping[str, Any]) -> CheckReport | None
         return None
     texts = [text for text in run_so_far if isinstance(text, str) and exercise_of(text) == id]
     try:
-        ast.parse(texts[-1] if texts else "")
-    except (SyntaxError, ValueError) as error:
-        place = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        reason = f"Python cannot read the cell as it was run last: {getattr(error, 'msg', error)}{place}"
+        exercises.code_of(texts[-1] if texts else "")
+    except MinigradError as error:
+        reason = f"Python cannot read the cell as it was run last: {error}"
         result = CheckResult("The cell can be read", False, reason, "Nothing of it has run; mend it and run it again.")
         return CheckReport(id, exercises.get(id).points, (result,))
     return None
@@ -188,26 +187,23 @@ def run(
         tell: Says, once, that kernels are being compiled, where that takes a while.
     """
     exercise = exercises.get(id)
-    try:
-        objects = exercises.collect(id, namespace)
-    except ExerciseNotDone:
-        names = ", ".join(exercises.missing(id, namespace))
+    objects = exercises.there(id, namespace)
+    lacking: list[CheckResult] = []
+    if names := ", ".join(exercises.missing(id, namespace)):
         reason = f"{names} must be defined in {where}"
-        return CheckReport(
-            id,
-            exercise.points,
-            (CheckResult("All that the exercise asks for is defined", False, reason),),
-            hints.pointer(id),
-        )
+        lacking = [CheckResult("All that the exercise asks for is defined", False, reason)]
+    if not objects:
+        return CheckReport(id, exercise.points, tuple(lacking), hints.pointer(id))
     tests = _tests_of(id)
     answer = Answer(objects, namespace)
     printed, left_out = _Tail(), list[str]()
     try:
         with exercises.install(exercises.standing_in(id, namespace)), exercises.install(objects):
-            student = SimpleNamespace(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
+            student = _Student(**{name.rpartition(".")[2]: _as_tested(name, objects[name]) for name in objects})
             results, left_out = _run_all(tests, student, answer, printed, _Once(tell))
     except TypeError as error:  # a class where a function belongs, or the other way round
         results = [CheckResult("The answer is of the right kind", False, str(error))]
+    results = [*lacking, *results]
     pointer = "" if all(result.passed for result in results) else hints.pointer(id)
     return CheckReport(id, exercise.points, tuple(results), pointer, printed.text, tuple(left_out))
 
@@ -324,7 +320,7 @@ def _tried(
         hint = failure.hint if call.is_result or failure.hint != NO_RETURN else failure.otherwise
         cause = NO_RETURN if hint == NO_RETURN else ""
         return CheckResult(title, False, reason, hint or "", section, cause), call
-    except ExerciseNotDone as error:
+    except (ExerciseNotDone, _NotDefined) as error:
         return CheckResult(title, False, str(error), "", section, str(error)), None
     except RecursionError as error:
         reason, hint = answer.of_recursion(error, test)
@@ -335,11 +331,23 @@ def _tried(
     except MissingPackage:
         raise
     except (Exception, SystemExit) as error:
-        if type(error) is NotImplementedError:
-            return CheckResult(title, False, NOT_WRITTEN, "", section), None
+        if type(error) is NotImplementedError and (stub := answer.of_stub(error, test))[0]:
+            called = None if stub[0] == NOT_WRITTEN else call_of(error, test)
+            return CheckResult(title, False, *stub, section, stub[0]), called
         reason = answer.reason(error, test)
         return CheckResult(title, False, reason, answer.hint(error, test), section, reason), call_of(error, test)
     return CheckResult(title, True, section=section), None
+
+
+class _NotDefined(AttributeError):
+    """A test asks for a function that the answer does not define."""
+
+
+class _Student(SimpleNamespace):
+    """The answer as tests take it; a part of it may not be there."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise _NotDefined(f"{name} is not defined")
 
 
 class _TooSlow(BaseException):

@@ -9,7 +9,7 @@ from typing import Any
 
 from minigrad import functions
 from minigrad.autodiff import Context, no_grad
-from minigrad.checks.expectation import Expectation, expect
+from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.exercises import install
 from minigrad.functions import Function
@@ -71,7 +71,8 @@ def function_and_inputs(student: SimpleNamespace) -> None:
     history = seen.history
     assert history is not None
     hint = "the history holds the very Scalars that came in: a copy is another variable, whose derivative nobody sees"
-    expect([each in map(id, history.inputs) for each in (id(x), id(y))], [True, True], hint=hint)
+    is_there = {id(x), id(y)} <= set(map(id, history.inputs))
+    expect_that(is_there, "the history does not hold the very Scalars that came in", hint)
     seen_names, hint = (
         names(history.inputs),
         "History(function, ctx, scalars), with the Scalars in the order of the inputs",
@@ -92,7 +93,7 @@ def the_context_of_forward(student: SimpleNamespace) -> None:
     }
     expect(ctx.saved_values, (5.0, 7.0), hint="one new Context() for each call", when=meanings)
     hint = "call function._forward, which notes in ctx how many values came in; forward alone does not"
-    expect(len(ctx.values), 2, hint=hint)
+    expect(len(ctx.values), 2, hint=hint, of="the number of values that the context has noted")
 
 
 @visible("scalar.record", section=RECORDER)

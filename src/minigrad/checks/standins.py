@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from minigrad.autodiff import Context, History
@@ -16,6 +16,31 @@ from minigrad.autodiff import Context, History
 __all__ = ["Node", "constant", "leaf", "result"]
 
 _numbers = itertools.count(1)
+
+
+class _Asked:
+    """Makes a method of which the truth value is no answer: a method is always true, called or not."""
+
+    def __init__(self, function: Callable[[Any], bool]) -> None:
+        self.__annotations__ = function.__annotations__
+        self._function = function
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return _Method(self._function, instance) if instance is not None else self._function
+
+
+class _Method:
+    def __init__(self, function: Callable[[Any], bool], instance: Any) -> None:
+        self._function, self._instance = function, instance
+
+    def __call__(self) -> bool:
+        return self._function(self._instance)
+
+    def __bool__(self) -> bool:
+        name = self._function.__name__
+        error = TypeError(f"{name} is a method, and a method is always true: call it, {name}()")
+        error.minigrad_hint = "without the () the method itself is asked, and not the variable"  # type: ignore[attr-defined]
+        raise error
 
 
 class Node:
@@ -47,10 +72,12 @@ class Node:
         """The inputs."""
         return self.history.inputs if self.history else ()
 
+    @_Asked
     def is_leaf(self) -> bool:
         """Return whether the variable has a history without a function."""
         return self.history is not None and self.history.last_fn is None
 
+    @_Asked
     def is_constant(self) -> bool:
         """Return whether the variable has no history."""
         return self.history is None

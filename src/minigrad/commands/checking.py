@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Column, Table
 
 from minigrad import exercises
-from minigrad.commands.common import console, print_json
+from minigrad.commands.common import console, print_json, table_of
 from minigrad.errors import MinigradError
 
 if TYPE_CHECKING:
@@ -201,8 +200,10 @@ def _print_remarks(checked: Checked) -> None:
 
 def _print_reports(checked: list[Checked]) -> None:
     from minigrad.checks.report import as_text
+    from minigrad.working_folder.finding import as_typed
 
     for each in checked:
+        console.print(escape(as_typed(each.notebook)), style="bold", highlight=False, soft_wrap=True)
         _print_remarks(each)
         for report in each.reports:
             style = "green" if report.passed else None
@@ -219,12 +220,13 @@ def _print_table(checked: list[Checked], *, whole: bool) -> None:
     from minigrad.checks.report import as_text
     from minigrad.machine import packages
     from minigrad.working_folder.checking import not_begun
+    from minigrad.working_folder.finding import as_typed
 
-    table = Table(Column("exercise", no_wrap=True), "checks", "points")  # 80 columns have no room for the lesson's
+    table = table_of("exercise", "checks", "points")
     shown: list[CheckReport] = []
     for each in checked:
         table.add_section()
-        table.add_row(escape(each.notebook.stem), style="bold")
+        table.add_row(escape(as_typed(each.notebook)), style="bold")
         for report in each.reports:
             begun = not not_begun(report.exercise, each.notebook)
             shown += [report] if begun and (whole or not report.passed) else []

@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 
 from rich.console import Console
+from rich.table import Column, Table
 
-__all__ = ["console", "print_json", "say_next"]
+__all__ = ["console", "print_json", "say_next", "table_of"]
 
 console = Console()
+
+
+def table_of(*headings: str) -> Table:
+    """Return a table in which a name that is longer than its column goes on in the next line, and is never cut."""
+    return Table(*(Column(heading, overflow="fold") for heading in headings))
 
 
 def print_json(content: object) -> None:

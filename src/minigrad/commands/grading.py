@@ -33,7 +33,7 @@ def grade(
     from minigrad.exercises import folder_here
     from minigrad.tutor.progressing import FOLDER, working_folder
     from minigrad.working_folder import grader
-    from minigrad.working_folder.finding import located
+    from minigrad.working_folder.finding import as_typed, located
 
     grader.require("grade")
     places = [located(path, "grade") for path in notebooks or ()] or [working_folder() or folder_here()]
@@ -41,6 +41,7 @@ def grade(
     folder = working_folder(chosen[0].resolve().parent)
     if folder is not None and not os.access(folder / FOLDER, os.W_OK):
         raise MinigradError(f"grade: {folder / FOLDER} cannot be written to, where your reports are kept")
+    console.print(f"Graded: {', '.join(map(as_typed, chosen))}", highlight=False, soft_wrap=True, markup=False)
     words = ["grade", "--own", *map(str, chosen)]
     if folder is None:
         code = grader.run(*words)
@@ -49,6 +50,7 @@ def grade(
         before = _written(page)
         code = grader.run(*words, "--since", str(folder / FOLDER / "reports"), "--html", str(page))
         if _written(page) != before:
+            _note_attempts(chosen)
             console.print(f"As a page: {page.as_uri()}", highlight=False, soft_wrap=True, markup=False)
     for fault in filter(None, (_fault(path) for path in chosen if path.suffix == ".ipynb")):
         console.print(fault, highlight=False, soft_wrap=True, markup=False)
@@ -64,6 +66,18 @@ def _fault(notebook: Path) -> str:
     except MinigradError as error:
         return str(error)
     return ""
+
+
+def _note_attempts(notebooks: list[Path]) -> None:
+    """Note that answers were graded."""
+    from minigrad import exercises
+    from minigrad.tutor import progressing
+    from minigrad.working_folder import checking
+
+    for path in (each for each in notebooks if each.suffix == ".ipynb" and not _fault(each)):
+        for id in dict.fromkeys(exercises.placed_in(path)):
+            if not checking.not_begun(id, path):
+                progressing.was_graded(id, path.parent)
 
 
 def _page_of(places: list[Path]) -> str:
@@ -86,8 +100,8 @@ def solution(
 ) -> None:
     """Show the solution of an exercise after an attempt, with its commentary, or a question's model answer.
 
-    An exercise is tried if it was checked, and its saved cell is not as it was given out; a question, if its saved cell
-    has a text of yours. Your progress remembers whether the solution came after an attempt or on request.
+    An exercise is tried if it was checked or graded, and its saved cell is not as it was given out; a question, if its
+    saved cell has a text of yours. Your progress remembers whether the solution came after an attempt or on request.
 
     Example: `minigrad solution autodiff.chain_rule`
     """

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from minigrad.commands.common import console, say_next
+from minigrad.commands.common import console, say_next, table_of
 from minigrad.errors import MinigradError
 
 __all__ = ["hint", "lab", "progress", "start", "submit", "what_next"]
@@ -59,7 +58,7 @@ def start(
     chosen = starting.chosen_folder(folder)
     outcomes = starting.start(chosen, source, language=language, dry_run=dry_run)
     headings = ("lesson", "", *(["what happened"] if any(each.details for each in outcomes) else []))
-    table = Table(*headings)
+    table = table_of(*headings)
     for each in outcomes:
         cells = each.lesson, _MARKS.get(each.state, each.state), escape("\n".join(each.details))
         table.add_row(*cells[: len(headings)])
@@ -76,7 +75,7 @@ def start(
 def lab(
     folder: Folder = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
-    port: Annotated[int | None, typer.Option(help="The port to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The port to listen on.")] = None,
 ) -> None:
     """Open JupyterLab in the folder you work in, with this Python, and leave everything that it writes in there.
 
@@ -129,7 +128,7 @@ def progress(
     if folder is not None and not folder.is_dir():
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
     found = progressing.progress(folder)
-    table = Table("lesson", "exercises", "points", "checks", "hints", "")
+    table = table_of("lesson", "exercises", "points", "checks", "hints", "")
     room = 20 if console.width >= 96 else 0  # names come first
     for each in (*found.lessons, found.total):
         filled = round(room * each.share)
@@ -177,7 +176,7 @@ def submit(
     chosen = starting.chosen_folder(folder)
     packed = submitting.pack(chosen, submitting.assignment_for(chosen, assignment), out, force=force)
     console.print(f"{assignment_words(packed.assignment)}:", highlight=False, markup=False)
-    table = Table("in the zip", "bytes")
+    table = table_of("in the zip", "bytes")
     for name, size in packed.files:
         table.add_row(escape(name), f"{size:,}")
     console.print(table)

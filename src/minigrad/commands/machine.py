@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from minigrad.commands.common import console, print_json
+from minigrad.commands.common import console, print_json, table_of
 
 __all__ = ["doctor"]
 
@@ -26,7 +25,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findi
     if as_json:
         print_json({"ok": not wrong, "findings": [asdict(each) for each in found]})
         raise typer.Exit(1 if wrong else 0)
-    table = Table("", "", "found", "why, or what to do")
+    table = table_of("", "", "found", "why, or what to do")
     for each in found:
         mark = "[green]ok[/green]" if each.ok else "[bold red]mend[/bold red]"
         table.add_row(mark, each.topic, escape(each.found), escape(each.why if each.ok else each.fix))

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 
-from minigrad.commands.common import console, print_json
+from minigrad.commands.common import console, print_json, table_of
 
 if TYPE_CHECKING:
     from minigrad.working_folder.checking import Checked
@@ -51,7 +50,7 @@ def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> Non
     from minigrad.checks.report import as_text
     from minigrad.working_folder.minitorch import lacking, version
 
-    table = Table("task", "answer", "checks", "points")
+    table = table_of("task", "answer", "checks", "points")
     for report in checked.reports:
         passed = sum(result.passed for result in report.results)
         style = "green" if report.passed else "red"
@@ -71,6 +70,10 @@ def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> Non
         values = f"{each['question']}: {theirs}this course asks for {each['ours']}. {each['sentence']}."
         console.print(f"  {each['exercise']}: {escape(values)}", highlight=False, soft_wrap=True)
     _print_missed(missed)
+    if not_looked_at := _not_looked_at(checked):
+        console.print("Looked at in grading alone:", style="bold")
+    for id, facts in not_looked_at.items():
+        console.print(f"  {id}: {'; '.join(facts)}", highlight=False, soft_wrap=True)
     if absent := _absent(tasks):
         lacks = {id: " and ".join(lacking(checked.notebook, id)) for id in absent}
         listed = ", ".join(f"{id} (it lacks {lacks[id]})" if lacks[id] else id for id in absent)
@@ -86,6 +89,14 @@ def _print_missed(missed: list[Probe]) -> None:
     console.print("What MiniTorch's own tests let pass:", style="bold")
     for probe in missed:
         console.print(f"  {probe.exercise}: {escape(probe.sentence)}", highlight=False)
+
+
+def _not_looked_at(checked: Checked) -> dict[str, list[str]]:
+    """Return, of each answer that passes, what its checks do not look at and the hidden tests do."""
+    from minigrad.checks.unseen import UNSEEN
+
+    found = {report.exercise: UNSEEN.get(report.exercise, {}) for report in checked.reports if report.passed}
+    return {id: list(dict.fromkeys(facts.values())) for id, facts in found.items() if facts}
 
 
 def _absent(tasks: dict[str, Task]) -> list[str]:
@@ -104,6 +115,7 @@ def _as_data(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> d
         "remarks": checked.remarks,
         "not_found": _absent(tasks),
         "stricter_than_minitorch": checked.stricter,
+        "not_looked_at": _not_looked_at(checked),
         "missed_by_minitorch": [
             {"name": probe.name, "exercise": probe.exercise, "sentence": probe.sentence} for probe in missed
         ],

@@ -4,11 +4,11 @@
 all that a student has done, and a grader for the exercise that it grades.
 """
 
-from minigrad.exercises.collecting import collect, missing, needs, placed_in
+from minigrad.exercises.collecting import collect, missing, needs, placed_in, there
 from minigrad.exercises.installing import Installation, install, installed, reference
 from minigrad.exercises.lesson_files import folder_here
 from minigrad.exercises.marker import exercise_of
-from minigrad.exercises.reading import answer_cells, left_out, namespace_of, run_answer
+from minigrad.exercises.reading import answer_cells, code_of, left_out, namespace_of, run_answer
 from minigrad.exercises.standing_in import lessons_before, stand_in, standing_in
 from minigrad.exercises.stubs import gives_up
 from minigrad.exercises.syllabus import Exercise, catalogue, get
@@ -20,6 +20,7 @@ __all__ = [
     "Installation",
     "answer_cells",
     "catalogue",
+    "code_of",
     "collect",
     "exercise_of",
     "folder_here",
@@ -39,6 +40,7 @@ __all__ = [
     "run_answer",
     "stand_in",
     "standing_in",
+    "there",
     "use",
     "written",
 ]

@@ -16,7 +16,7 @@ from minigrad.exercises.reading import answer_cells
 from minigrad.exercises.stubs import KEPT, codes, is_unfinished
 from minigrad.standing_aside import is_ours
 
-__all__ = ["collect", "done_in", "is_of_another", "missing", "needs", "placed_in", "was_installed"]
+__all__ = ["collect", "done_in", "is_of_another", "missing", "needs", "placed_in", "there", "was_installed"]
 
 _MISSING: Any = object()
 
@@ -36,10 +36,20 @@ def collect(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
     >>> list(minigrad.exercises.collect("autodiff.chain_rule", {"chain_rule": chain_rule}))
     ['autodiff.chain_rule']
     """
-    found = {name: _written(name, namespace) for name in syllabus.get(id).objects}
-    if any(value is _MISSING for value in found.values()):
+    found = there(id, namespace)
+    if len(found) < len(syllabus.get(id).objects):
         raise ExerciseNotDone(id)
     return found
+
+
+def there(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """Take those objects of an exercise from a namespace that are defined there, in the form of `collect`.
+
+    >>> sorted(minigrad.exercises.there("operators.folds", {"sum": sum, "total": sum}))
+    ['operators.sum']
+    """
+    found = {name: _written(name, namespace) for name in syllabus.get(id).objects}
+    return {name: value for name, value in found.items() if value is not _MISSING}
 
 
 def missing(id: str, namespace: Mapping[str, Any]) -> list[str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import linecache
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from minigrad.errors import MinigradError
@@ -13,7 +16,7 @@ from minigrad.exercises import syllabus
 from minigrad.exercises.lesson_files import fresh_copy
 from minigrad.exercises.marker import exercise_of, marker
 
-__all__ = ["answer_cells", "grade_id_of", "is_reading", "left_out", "namespace_of", "run_answer"]
+__all__ = ["answer_cells", "code_of", "grade_id_of", "is_reading", "left_out", "namespace_of", "run_answer"]
 
 _reading = False
 
@@ -51,6 +54,29 @@ def run_answer(notebook: str, number: int, source: str, namespace: dict[str, Any
     finally:
         _reading = before
     return ""
+
+
+def code_of(source: str) -> CodeType | None:
+    """Return a cell's code, which nobody runs; None for a text without code, such as one of comments alone.
+
+    Raises:
+        MinigradError: If Python cannot read the text; the message says why. Not only a SyntaxError says so: deep
+            nesting ends in a RecursionError or a MemoryError.
+
+    >>> from minigrad.exercises.reading import code_of
+    >>> code_of("# nothing yet") is None
+    True
+    """
+    try:
+        with warnings.catch_warnings(action="ignore"):  # the one who runs the cell is told
+            code: CodeType = compile(source, "<a cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            return code if ast.parse(source).body else None
+    except SyntaxError as error:
+        raise MinigradError(error.msg + (f" in line {error.lineno}" if error.lineno else "")) from None
+    except (RecursionError, MemoryError):
+        raise MinigradError("it nests too deeply") from None
+    except Exception as error:
+        raise MinigradError(str(error)) from None
 
 
 def _listed(title: str, source: str) -> str:

@@ -19,15 +19,16 @@ KEPT = "__minigrad_stubs__"
 
 
 def is_stub(value: Any) -> bool:
-    """Return whether a function does nothing but say that it is not implemented.
+    """Return whether a function, or its code, does nothing but say that it is not implemented.
 
     >>> from minigrad.exercises.stubs import is_stub
     >>> is_stub(len)
     False
     """
-    if not isinstance(value, FunctionType) or value.__code__.co_names != ("NotImplementedError",):
+    code = value.__code__ if isinstance(value, FunctionType) else value
+    if not isinstance(code, CodeType) or code.co_names != ("NotImplementedError",):
         return False
-    return not any("JUMP" in each.opname or "FAST" in each.opname for each in dis.get_instructions(value))
+    return not any("JUMP" in each.opname or "FAST" in each.opname for each in dis.get_instructions(code))
 
 
 def is_unfinished(value: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from minigrad.errors import UnknownExercise
 
-__all__ = ["Exercise", "assignment_words", "catalogue", "course", "get"]
+__all__ = ["Exercise", "assignment_words", "catalogue", "course", "get", "meant", "named"]
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,38 @@ def get(id: str) -> Exercise:
     if not isinstance(id, str):
         raise UnknownExercise(f"there is no exercise {id!r}; one is named by a text, such as 'autodiff.chain_rule'")
     if id not in known:
-        holding = [each.id for each in known.values() if id in each.objects]
-        near = holding or difflib.get_close_matches(id, known, n=3, cutoff=0.4)
+        near = named(id) or difflib.get_close_matches(id, known, n=3, cutoff=0.4)
         meant = f"did you mean {' or '.join(near)}?" if near else f"the exercises are {', '.join(known)}"
         raise UnknownExercise(f"there is no exercise {id!r}; {meant}")
     return known[id]
+
+
+def named(name: str) -> list[str]:
+    """Return the ids that a short name may stand for: the end of an id, or a function, with its module or without.
+
+    >>> from minigrad.exercises.syllabus import named
+    >>> named("permute"), named("operators.mul"), named("sum")
+    (['tensor_data.permute'], ['operators.arithmetic'], ['operators.folds'])
+    """
+    return [
+        each.id
+        for each in catalogue().values()
+        if name in each.objects or name in {part.rpartition(".")[2] for part in (each.id, *each.objects)}
+    ]
+
+
+def meant(name: str) -> str:
+    """Return the id of the exercise that a name stands for: an id, or a short name of one exercise alone.
+
+    Raises:
+        UnknownExercise: If there is none, or if several may be meant.
+
+    >>> from minigrad.exercises.syllabus import meant
+    >>> meant("max")
+    'operators.comparison'
+    """
+    found = [] if callable(name) or name in catalogue() else named(name)
+    return found[0] if len(found) == 1 else get(name).id
 
 
 def _named_like(function: Any) -> str:

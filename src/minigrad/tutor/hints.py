@@ -10,11 +10,11 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from minigrad import exercises
 from minigrad.errors import MinigradError, UnknownExercise
+from minigrad.exercises import syllabus
 from minigrad.tutor import progressing
 
-__all__ = ["TIERS", "Hint", "bundled", "hint", "pointer", "seen"]
+__all__ = ["TIERS", "Hint", "bundled", "hint", "html_of", "pointer", "seen"]
 
 TIERS = ("nudge", "idea", "outline")
 FREE = "Hints never cost points."
@@ -53,13 +53,23 @@ class Hint:
         return f"{self.headline}\n\n{body}\n\n{self.note}"
 
     def _repr_html_(self) -> str:
-        body, note = (_CODE.sub(r"<code>\1</code>", escape(text, quote=False)) for text in (self.text, self.note))
+        body, note = (html_of(text, quote=False) for text in (self.text, self.note))
         return (
             '<div class="minigrad-hint" style="border-left:4px solid #1f77b4;padding:.4em 1em;color:inherit">'
             f"<b>{escape(self.headline)}</b>"
             f'<div style="white-space:pre-wrap;margin:.5em 0">{body}</div>'
             f"<small>{note}</small></div>"
         )
+
+
+def html_of(text: str, *, quote: bool = True) -> str:
+    """Return a text as HTML, with code where it has backticks; quotation marks are escaped too, unless they may stay.
+
+    >>> from minigrad.tutor.hints import html_of
+    >>> html_of("is a `return` missing?")
+    'is a <code>return</code> missing?'
+    """
+    return _CODE.sub(r"<code>\1</code>", escape(text, quote=quote))
 
 
 @cache
@@ -81,7 +91,7 @@ def hint(id: str = "", tier: int | None = None) -> Hint:
     """Return the next hint for an exercise: a nudge, then the idea, then the outline. They never cost points.
 
     Args:
-        id: The exercise, for example ``"autodiff.chain_rule"``.
+        id: The exercise, for example ``"autodiff.chain_rule"``, or a function that it asks for.
         tier: 1, 2 or 3 for that hint, instead of the next one.
 
     Raises:
@@ -90,7 +100,7 @@ def hint(id: str = "", tier: int | None = None) -> Hint:
     """
     if id == "" and (following := progressing.next_exercise()) is not None:
         raise UnknownExercise(f"which exercise? The next one is {following.id}: write {_call(following.id)}")
-    id = exercises.get(id).id
+    id = syllabus.meant(id)
     texts = bundled().get(id)
     if texts is None:
         raise MinigradError(f"hint({id!r}): this exercise has no hints; its docstring and its check say what is wanted")

@@ -36,6 +36,7 @@ __all__ = [
     "saw_hint",
     "saw_solution",
     "to_do",
+    "was_graded",
     "working_folder",
 ]
 
@@ -55,6 +56,7 @@ class Done:
         last: The time of its last check in UTC, or nothing if there was none.
         live: When it was checked last in a running notebook, which may differ from the saved one.
         solution: How its solution was seen first: "after an attempt", "on request", or "" if it was not.
+        graded: How often the hidden tests were run on it.
     """
 
     passed: bool = False
@@ -65,6 +67,7 @@ class Done:
     last: str = ""
     live: str = ""
     solution: str = ""
+    graded: int = 0
 
 
 def working_folder(start: Path | None = None) -> Path | None:
@@ -104,6 +107,12 @@ def saw_hint(id: str, tier: int, start: Path | None = None) -> None:
         return replace(done, points=done.points or points, hints=max(done.hints, tier))
 
     _change(id, changed, start)
+
+
+def was_graded(id: str, start: Path | None = None) -> None:
+    """Note that the hidden tests were run on an answer."""
+    points = exercises.get(id).points
+    _change(id, lambda done: replace(done, points=done.points or points, graded=done.graded + 1), start)
 
 
 def saw_solution(name: str, how: str, start: Path | None = None) -> None:
@@ -179,7 +188,7 @@ def _read(path: Path) -> dict[str, Done]:
 
 def _done(each: Mapping[str, Any]) -> Done:
     kinds: dict[str, Callable[[Any], Any]] = {"passed": bool, "earned": float, "points": float, "checks": int}
-    kinds |= {"hints": int, "last": str, "live": str, "solution": str}
+    kinds |= {"hints": int, "last": str, "live": str, "solution": str, "graded": int}
     done = Done(**{name: kind(each[name]) for name, kind in kinds.items() if name in each})
     if not 0.0 <= done.earned <= done.points or (done.live and dt.datetime.fromisoformat(done.live).tzinfo is None):
         raise ValueError("no such points, or no such time")

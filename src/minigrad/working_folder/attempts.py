@@ -16,8 +16,8 @@ __all__ = ["no_attempt", "questions", "unanswered"]
 def no_attempt(name: str, folder: Path | None) -> str:
     """Return why nothing counts as an attempt, as a clause; "" after an attempt.
 
-    An exercise is tried if it was checked, and its saved cell is not the stub. A question is tried if its saved cell
-    has another text than the one that was given out.
+    An exercise is tried if it was checked or graded, and its saved cell is not the stub. A question is tried if its
+    saved cell has another text than the one that was given out.
 
     Args:
         name: The exercise's id or the question's name.
@@ -49,13 +49,13 @@ def unanswered(notebook: Path) -> list[str]:
 
 
 def _missing_step(id: str, folder: Path) -> str:
-    """Return which of the steps of an attempt is missing: writing and saving the answer, or checking it."""
+    """Return which of the steps of an attempt is missing: writing and saving the answer, or having it looked at."""
     done = progressing.read(folder).get(id)
-    was_checked, is_saved = done is not None and done.checks > 0, _is_saved(id, folder)
+    was_checked, is_saved = done is not None and done.checks + done.graded > 0, _is_saved(id, folder)
     if is_saved and was_checked:
         return ""
     if is_saved:
-        return f"your answer to {id} was never checked: `minigrad check --exercise {id}` does it"
+        return f"your answer to {id} was neither checked nor graded: `minigrad check --exercise {id}` checks it"
     if was_checked:
         return f"the saved notebook holds no answer to {id}: write one, or save the notebook if you have"
     return f"{id} has no attempt of yours yet: write an answer, save the notebook and check it"

@@ -17,8 +17,8 @@ __all__ = ["as_typed", "lessons_around", "located"]
 def located(path: Path, command: str) -> Path:
     """Return the file or folder that a path names.
 
-    A lesson that is not at that path, named with or without ``.ipynb`` or by its number, is looked for in
-    the working folder, and in the folders beside this one.
+    A lesson that is not at that path, named with or without ``.ipynb`` or by its number, is looked for in the
+    current folder and the working folder; in the folders beside this one only if those have no lessons at all.
 
     Args:
         path: What was typed.
@@ -32,8 +32,9 @@ def located(path: Path, command: str) -> Path:
     name = path.name.removesuffix(".ipynb")
     lesson = _lesson_meant(name)
     found = [each for each in lessons_around() if each.stem == lesson]
-    if found and path in (Path(name), Path(f"{name}.ipynb")):
-        return _from_here(found[0])
+    here = [each for each in _lessons_here() or found if each.stem == lesson]
+    if here and path in (Path(name), Path(f"{name}.ipynb")):
+        return _from_here(here[0])
     kind = "file " if path.suffix else ""
     raise MissingPath(f"{command}: there is no {kind}{str(path)!r}{_elsewhere(found or lessons_around())}")
 
@@ -55,9 +56,14 @@ def _elsewhere(lessons: list[Path]) -> str:
 
 def lessons_around() -> list[Path]:
     """Return the student's lessons that can be found from the current folder, the nearest first."""
-    found = [path for each in (folder_here(), working_folder()) if each is not None for path in lessons_in(each)]
     beside = sorted(lessons_beside(Path()), key=lambda path: not (path.parent / FOLDER).is_dir())
-    return list(dict.fromkeys(path.resolve() for path in (*found, *beside)))
+    return list(dict.fromkeys(path.resolve() for path in (*_lessons_here(), *beside)))
+
+
+def _lessons_here() -> list[Path]:
+    """Return the lessons in the current folder and in the working folder."""
+    folders = (folder_here(), working_folder())
+    return [path.resolve() for each in folders if each is not None for path in lessons_in(each)]
 
 
 def as_typed(path: Path) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def run(
         say: Tells the user, before JupyterLab writes its log, that the terminal is taken.
 
     Raises:
-        MinigradError: If the folder does not exist, or JupyterLab is not installed.
+        MinigradError: If the folder does not exist or cannot be written to, or JupyterLab is not installed.
     """
     if not folder.is_dir():
         raise MinigradError(f"lab: there is no folder {str(folder)!r}; `minigrad start {folder}` makes one")
@@ -59,7 +60,14 @@ def run(
         raise MinigradError(
             f"lab: JupyterLab is not installed; install it by: {sys.executable} -m pip install jupyterlab"
         )
-    prepare(folder)
+    try:
+        prepare(folder)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise MinigradError(
+            f"lab: {folder.resolve()} cannot be written to ({error.strerror}): your answers could not be saved there"
+        ) from None
     say("\n    ".join([HOLDS, *second_terminal()]) + "\n")
     return waiting.run(command(folder, browser, port), environment(folder, os.environ))
 

@@ -109,7 +109,12 @@ def dump(notebook: Notebook) -> bytes:
     laid_out = copy.deepcopy(notebook)
     for cell in laid_out["cells"]:
         cell["source"] = text_of(cell).splitlines(keepends=True)
-    return (json.dumps(laid_out, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+    return _bytes(json.dumps(laid_out, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
+
+
+def _bytes(text: str) -> bytes:
+    """A text in UTF-8; half of a surrogate pair, which that cannot hold, as JSON writes it."""
+    return text.encode(errors="backslashreplace")
 
 
 def merge(mine: Notebook, new: Notebook, base: Notebook | None) -> Merged:
@@ -240,7 +245,7 @@ def _is_students(cell: Cell) -> bool:
 def _is_as_given(cell: Cell, notebook: Notebook) -> bool:
     """Return whether a cell still has the text that its id was made from when the lesson was built."""
     texts = (f"{lesson_of(notebook)}\n{cell['cell_type']}\n{cell['source']}\n{number}" for number in range(5))
-    return cell.get("id") in {hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts}
+    return cell.get("id") in {hashlib.sha256(_bytes(text)).hexdigest()[:12] for text in texts}
 
 
 def _replacements(old: list[str], new: list[str]) -> dict[str, str]:
@@ -280,7 +285,7 @@ def _with_ids(cells: list[Cell]) -> list[Cell]:
 
 
 def _hash(cell: Cell, number: int = 0) -> str:
-    return hashlib.sha256(f"{cell['cell_type']}\n{cell['source']}\n{number}".encode()).hexdigest()[:12]
+    return hashlib.sha256(_bytes(f"{cell['cell_type']}\n{cell['source']}\n{number}")).hexdigest()[:12]
 
 
 def _named(cell: Cell) -> str:

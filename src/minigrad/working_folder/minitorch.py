@@ -22,7 +22,7 @@ from minigrad.checks.runner import CheckReport
 from minigrad.errors import MinigradError
 from minigrad.working_folder.check_lines import as_line, failed, most_seconds
 from minigrad.working_folder.probing import shows
-from minigrad.working_folder.signatures import NO_START, as_theirs, curried, has_no_start
+from minigrad.working_folder.signatures import NO_START, as_theirs, called_otherwise, curried, has_no_start
 from minigrad.working_folder.stricter import judged
 from minigrad.working_folder.survivors import PROBES
 from minigrad.working_folder.their_package import Given, Package, definition, tree
@@ -221,8 +221,9 @@ def load(task: Task, path: Path, failures: list[str] | None = None) -> dict[str,
         objects[dotted.rpartition(".")[2]] = file.scope[name]
     if failures is not None:
         failures += package.failures
-        if task.exercise == "operators.higher_order" and has_no_start(objects["reduce"]):
-            failures.append(NO_START)
+        if task.exercise == "operators.higher_order":
+            failures += filter(None, (called_otherwise(name, function) for name, function in objects.items()))
+            failures += [NO_START] if has_no_start(objects["reduce"]) else []
     return adapted(task.exercise, objects, is_old=version(path.parent) != NEW)
 
 

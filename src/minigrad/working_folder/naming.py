@@ -7,6 +7,7 @@ from pathlib import Path
 
 from minigrad import exercises
 from minigrad.errors import UnknownExercise
+from minigrad.exercises import syllabus
 from minigrad.machine import packages
 from minigrad.working_folder import attempts
 
@@ -32,7 +33,7 @@ def meant(name: str, folder: Path | None) -> str:
     questions = {} if folder is None else attempts.questions(folder)
     if name in questions:
         return name
-    found = [each.id for each in known.values() if name in _names(each)]
+    found = syllabus.named(name)
     if len(found) == 1:
         return found[0]
     near = difflib.get_close_matches(name, [*known, *questions], n=1, cutoff=0.5)
@@ -55,7 +56,3 @@ def exercise_meant(name: str, folder: Path | None) -> str:
     lesson, _ = attempts.questions(folder)[found]
     advice = f"; `minigrad solution {found}` shows a model answer once yours is saved" if packages.has_grader() else ""
     raise UnknownExercise(f"{found} is a question of lesson {lesson}, and no exercise{advice}")
-
-
-def _names(exercise: exercises.Exercise) -> set[str]:
-    return {*exercise.objects, *(name.rpartition(".")[2] for name in (exercise.id, *exercise.objects))}

@@ -42,19 +42,26 @@ def shows(probe: Probe, objects: Mapping[str, Any], seconds: float = SECONDS) ->
 
 
 def unlike(
-    wanted: Any, ask: Callable[[Any], Any], usual: Callable[[Any], bool] | None = None
+    wanted: Any, ask: Callable[[Any], Any], usual: Callable[[Any], bool], *, raising: bool = False
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """Return a test of answers: right in what MiniTorch's tests ask (`usual`), but not as wanted in a question."""
+    """Return a test of answers: right in what MiniTorch's tests ask, but not as wanted in a question.
+
+    Args:
+        wanted: The right outcome.
+        ask: The question. It is such that other mistakes that pass `usual` give the right outcome.
+        usual: Whether an answer is right in what MiniTorch's tests ask. They see every other mistake.
+        raising: Whether an error shows the mistake, too.
+    """
 
     def is_made(answer: Mapping[str, Any]) -> bool:
         student = SimpleNamespace(**answer)
-        if usual is not None and not usual(student):
+        if not usual(student):
             return False
         try:
             return bool(ask(student) != wanted)
         except NotImplementedError:  # not written
             return False
         except Exception:
-            return True
+            return raising
 
     return is_made

@@ -29,7 +29,7 @@ def _permuted_wrongly(answer: Mapping[str, Any]) -> bool:
     upstream = Tensor(np.asfortranarray(values))
     ctx = Permute.apply(Tensor(np.zeros((2, 3, 4)), requires_grad=True), order=order).history.ctx
     found = np.asarray(Permute.backward(ctx, upstream).detach().numpy())
-    return found.shape != (2, 3, 4) or not np.array_equal(found, values.transpose(2, 0, 1))
+    return found.shape == (2, 3, 4) and not np.array_equal(found, values.transpose(2, 0, 1))
 
 
 def _numbered(*shape: int) -> Any:
@@ -41,11 +41,13 @@ def _numbered(*shape: int) -> Any:
 
 
 def _permuted_copy(permute: Callable[..., Any]) -> bool:
+    import numpy as np
+
     data = _numbered(2, 3)
+    storage = data._storage
     found = permute(data, 1, 0)
-    before = float(found.get((1, 0)))
-    data.set((0, 1), 99.0)
-    return before == 1.0 and float(found.get((1, 0))) == 1.0
+    is_right = [float(found.get((i, j))) for i in range(3) for j in range(2)] == [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]
+    return is_right and not np.shares_memory(storage, found._storage)
 
 
 def _index_of(function: Callable[..., Any], *args: Any, room: int, stale: int = 0) -> list[int]:
@@ -102,8 +104,8 @@ def _maps(student: Any) -> bool:
 
 
 def _zips(student: Any) -> bool:
-    row = _table([1.0, 2.0])
-    return bool(_kernel(student.tensor_zip, _less, _table([0.0, 0.0]), row, row) == [[0.0, 0.0]])
+    found = _kernel(student.tensor_zip, _less, _table([0.0, 0.0]), _table([5.0, 7.0]), _table([1.0, 4.0]))
+    return bool(found == [[4.0, 3.0]])
 
 
 def _sums(student: Any) -> bool:
@@ -238,6 +240,7 @@ TENSORS = (
             [1, 2],
             lambda s: _index_of(s.to_index, 5, (2, 3), room=4)[:2],
             lambda s: _index_of(s.to_index, 5, (2, 3), room=2) == [1, 2],
+            raising=True,
         ),
     ),
     Probe(

@@ -14,6 +14,7 @@ from autograder.commands import showing
 from autograder.commands.showing import Cell, console_of, folded, number, steps
 from autograder.commands.verify import _print_list, verify_table
 from autograder.proof.verify import Checked, WrongAnswer
+from autograder.proof.weights import Cost
 
 NAME = "test_a_batch_of_one-is.not_repeated"
 
@@ -66,14 +67,16 @@ def test_columns_are_believed(monkeypatch):
 
 def test_verify_lists_what_a_narrow_table_would_cut(capsys):
     """Below 100 columns `verify` prints a list in which each name is whole; the table has the variants too."""
-    answer = WrongAnswer("starts-at-one", (NAME, "test_empty"))
+    answer = WrongAnswer("starts-at-one", (NAME, "test_empty"), cost=Cost(("empty",), 0.25, "corner"))
     checked = Checked("operators.folds", (NAME, "test_empty"), (answer,), ("with-a-loop",))
     console = Console(width=60, color_system=None)
     _print_list(console, [checked])
     assert capsys.readouterr().out == (
-        f"operators.folds: 2 hidden tests, no problem\n  starts-at-one: {NAME},\n    test_empty\n"
+        f"operators.folds: 2 hidden tests, no problem\n  starts-at-one: {NAME},\n"
+        "    test_empty; costs 25%: empty (corner)\n"
     )
-    assert any("with-a-loop" in line for line in printed(verify_table([checked]), 140))
+    wide = printed(verify_table([checked]), 140)
+    assert any("with-a-loop" in line for line in wide) and any("25%: empty" in line for line in wide)
 
 
 def test_how_far_it_is_in_a_log(capsys, monkeypatch):

@@ -315,6 +315,16 @@ def test_prose_without_end_is_not_parsed(student, master, monkeypatch):
     assert 50_000 < sum(parsed) < 200_000
 
 
+def test_graded_cells_are_looked_up_once(student, master, monkeypatch):
+    """The master's cells are not gone through again for each cell of a student."""
+    asked = []
+    real = graft_module.grade_id_of
+    monkeypatch.setattr(graft_module, "grade_id_of", lambda cell: asked.append(cell) or real(cell))
+    student.cells += [copy.deepcopy(student.cells[4]) for _ in range(100)]
+    run(student, master)
+    assert len(asked) <= 2 * len(master.cells)
+
+
 @pytest.mark.parametrize("start", ['{"cell_type":"', '{"id":{"id":', '{"cell_type": "code", "source": "x'])
 def test_damage_without_end(master, start):
     """A file of nothing but beginnings of cells is refused soon: Python counts the lines before each error."""

@@ -25,6 +25,7 @@ from autograder.judging.warm_tests import Ended
 from autograder.results import Verdict, keeping
 from autograder.results.keeping import grader_files, text_files
 from autograder.sandbox import Failure, Observation, Sandbox, SandboxError, SourceCell
+from autograder.telling.report import as_text
 
 HIDDEN = '''
 import pytest
@@ -163,7 +164,7 @@ def test_one_function_missing(grade):
     """A missing function costs its group alone, and is named."""
     graded = grade(ARITHMETIC.replace("def neg", "def minus"))
     assert earned(graded) == {"values": 2, "special": 0}
-    assert "no cell defines neg" in graded.notes
+    assert graded.reason == "no cell defines neg" and graded.notes == ()
 
 
 LATER = [
@@ -257,6 +258,17 @@ def test_what_is_said_of_a_missing_object_is_true(grade, text, reason):
     graded = grade(text)
     assert reason in f"{graded.reason}; {'; '.join(graded.notes)}"
     assert "no cell defines neg;" not in f"{graded.reason}; {'; '.join(graded.notes)};"
+
+
+def test_a_cell_that_stops_half_way_says_so_first_and_once(grade):
+    """What it defined is tested; what it did not come to is said to be missing, and nowhere to be unwritten."""
+    graded = grade(ARITHMETIC.replace("def neg", "1 / 0\ndef neg"))
+    error, _, missing = graded.reason.partition("; ")
+    assert error.startswith(f"answer to {FIRST}: ZeroDivisionError: division by zero (line ")
+    assert missing == f"answer to {FIRST} ended before it defined neg" and graded.notes == ()
+    failed = [each for each in graded.verdicts if not each.passed]
+    assert {each.reason for each in failed} == {"it asks for what is not defined"} and graded.earned > 0.0
+    assert "not written yet" not in as_text(graded) and as_text(graded).count("ZeroDivisionError") == 1
 
 
 def test_errors_name_the_students_line(grade):

@@ -136,7 +136,7 @@ def causes(graded):
         ("cuda_ops.tensor_reduce", "syncthreads-in-branch", {"waiting"}),
         ("cuda_ops.tensor_reduce", "starts-at-zero", {"values"}),
         ("tensor_ops.tensor_reduce", "start-value-ignored", {"values"}),
-        ("tensor_ops.tensor_reduce", "start-taken-for-zero", {"values", "empty"}),
+        ("tensor_ops.tensor_reduce", "start-taken-for-zero", {"values"}),
         ("fast_ops.tensor_reduce", "start-value-ignored", {"values"}),
         ("fast_ops.tensor_zip", "arguments-swapped", {"values"}),
     ],
@@ -195,6 +195,20 @@ def test_no_barrier_is_missing_where_nothing_is_shared(grade):
     assert not any("sync" in cause or "tile" in cause for cause in causes(graded))
     named = {verdict.misconception for verdict in graded.failures if verdict.group == "waiting"}
     assert named == {""}
+
+
+@pytest.mark.full("a kernel is compiled, or run in the simulator of a GPU, for each", share=24)
+@pytest.mark.parametrize("variant", ["minitorch_manner", "tile_size", "axes_from_the_end"])
+def test_a_missing_second_barrier_costs_waiting_alone(grade, variant):
+    """Sums that come of it cost nothing else, whatever the size of a block is, and no hint speaks of zeros."""
+    lines = (WRONG.parent / "variants" / TILES / f"{variant}.py").read_text().splitlines()
+    last = max(number for number, line in enumerate(lines) if "syncthreads" in line)
+    graded = grade(TILES, "\n".join(lines[:last] + lines[last + 1 :]))
+    assert {name for name, earned in groups(graded).items() if not earned} == {"waiting"}
+    assert causes(graded) == {"tile-overwritten-too-early"}
+    values = [verdict for verdict in graded.failures if verdict.group == "values"]
+    assert {verdict.counted_in for verdict in values} == {"waiting"} and not any(each.hint for each in values)
+    assert all("overwritten while other threads still read" in verdict.reason for verdict in values)
 
 
 def test_no_barrier_is_missing_where_both_are_there(grade):

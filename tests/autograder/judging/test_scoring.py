@@ -30,6 +30,14 @@ def test_one_failing_test_costs_its_group_and_no_other(failing):
     assert earned == EXERCISE.groups | ({failing: 0} if failing else {})
 
 
+def test_a_failure_costs_the_group_in_which_it_is_counted():
+    """A known mistake that shows in two groups is counted in one."""
+    first, *_, last = EXERCISE.groups
+    moved = [dataclasses.replace(each, counted_in=first) for each in verdicts(failing=last)]
+    earned = {group.name: group.earned for group in scored(EXERCISE, moved).groups}
+    assert earned == EXERCISE.groups | {first: 0}
+
+
 def test_a_group_without_a_test_is_refused():
     """Its points would mean nothing."""
     with pytest.raises(HiddenTestError, match=f"no hidden test is in the group '{FIRST}'"):

@@ -1,15 +1,16 @@
 """What a witness is given of a submission: all that an honest kernel needs, and nothing that could tamper with it."""
 
 import ast
+import time
 from textwrap import dedent
 
 import pytest
 from places import ROOT
 
-from autograder.common.python_text import names_bound, names_in, parse, walk
+from autograder.common.python_text import free_names, names_bound, names_in, parse, walk
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
-from autograder.judging.plain_code import BUILTINS, fault_of, free_names
+from autograder.judging.plain_code import BUILTINS, fault_of
 from autograder.judging.student_cells import solution_cell
 from autograder.judging.watched import MAX_STATEMENTS, watched_cells
 from autograder.sandbox import SandboxUnavailable, SourceCell, choose
@@ -60,6 +61,12 @@ def test_only_what_is_needed_is_run():
         "def kernel(out: np.ndarray[sys.whatever], n: 'int' = 3) -> undefined:\n    x: np.float64 = 0.0",
         "def kernel(out):\n    if out.shape[0] < 1:\n        raise ValueError(f'{out.shape} (exec)')\n    print(out)",
         "try:\n    from numba import prange\nexcept ImportError:\n    prange = range\ndef kernel(out):\n    prange(3)",
+        "def kernel(out):\n    match out:\n        case (1, *_) | {0: 1, **rest}: pass\n        case _: out[0] = 1",
+        "def kernel(out):\n    with np.errstate(divide='ignore'):\n        out[0] = 1 if callable(kernel) else 2",
+        "import functools as f\ndef loud(fn):\n    @f.wraps(fn)\n    def told(*all): return fn(*all)\n    return told\n"
+        "@loud\ndef kernel(out): out[0] = 1",
+        "from functools import partial, wraps\ndef loud(fn):\n    @wraps(fn)\n    def told(*all): return fn(*all)\n"
+        "    return told\n@loud\ndef kernel(out): out[0] = 1",
         "%timeit 3\ndef kernel(out):\n    %timeit 4\n    out[0] = math.exp(1.0)\nimport math",
         "import sys; size = 4\ndef kernel(out): out[0] = 1",
         "def kernel(out):\n    out[0] = type(out)\ndef kernel(out):\n    out[0] = 1.0",
@@ -106,7 +113,22 @@ def test_honest_manners(text):
         ("def kernel(out):\n    try:\n        out[9] = 1\n    except IndexError:\n        pass", "`try in a function`"),
         ("def kernel(out):\n    with out: pass", "`with`"),
         ("def kernel(out):\n    yield out", "`yield`"),
-        ("def kernel(out):\n    match out:\n        case 3: pass", "`match`"),
+        ("def kernel(out):\n    with np.errstate() as state: pass", "`with`"),
+        ("def kernel(out):\n    with np.errstate(call=out): pass", "`.errstate`"),
+        ("def kernel(out):\n    match out:\n        case kernel(gi_frame=frame): pass", "`matchclass`"),
+        ("def kernel(out):\n    match out:\n        case {**__mg__}: pass", "`__mg__`"),
+        ("def kernel(out):\n    match out:\n        case np.lib: pass", "`.lib`"),
+        ("import functools\nkernel = functools.wraps", "`.wraps`"),
+        ("import functools\nkernel = functools.wraps(np, ('__code__',))", "`.wraps`"),
+        ("import functools\nkernel = functools.wraps(np, updated=('__globals__',))", "`.wraps`"),
+        ("from functools import wraps\nkernel = wraps", "`wraps`"),
+        ("from functools import wraps\nkernel = wraps(np)", "`wraps`"),
+        ("import functools\nkernel = functools.wraps(np)", "`.wraps`"),
+        ("def kernel(out): np.errstate(divide='ignore')", "`.errstate`"),
+        ("from functools import wraps as w\nkernel = w(np)", "from functools import wraps"),
+        ("from functools import wraps\nkernel = wraps(np, ('__code__',))", "`wraps`"),
+        ("from functools import wraps\ndef kernel(out): map(wraps, out)", "`wraps`"),
+        ("def kernel(out): np.errstate", "`.errstate`"),
         ("async def kernel(out): pass", "`functiondef`"),
         ("f = lambda: type\nkernel = f", "`type`"),
         ("import sys; kernel = sys", "`import sys`"),
@@ -240,12 +262,49 @@ def test_a_refusal_says_what_to_leave_out(grade):
     )
 
 
+DRAFTS = (
+    "def kernel(out, out): pass",
+    "def kernel(out):\n    return [out := 1 for out in out]",
+    "def kernel(out):\n    return [x for x in (y := out)]",
+    "kernel = 1\ndef helper():\n    nonlocal y",
+    f"kernel = {'9' * 5000}",
+)
+"""Drafts that no cell can run, so that they define nothing."""
+
+
+@pytest.mark.parametrize("draft", DRAFTS, ids=lambda text: text[:40])
+@pytest.mark.parametrize("is_last", [False, True])
+def test_a_draft_that_no_cell_runs_counts_for_nothing(draft, is_last):
+    """It ends neither the judge nor the watching of a right answer, above or below which it stands."""
+    answer = "def kernel(out):\n    out[0] = 1"
+    cells = [answer, added(draft)] if is_last else [added(draft), answer]
+    kept, refusal = cut(*cells)
+    assert (sorted(kept), refusal) == (["", answer], "")
+
+
+@pytest.mark.parametrize("above", ["LARGE = {huge}\n", "def other():\n    return {huge}\nLARGE = 1\n"])
+def test_a_number_without_decimal_digits_is_a_number(above):
+    """A constant of 4,000 hexadecimal digits is as plain as any other."""
+    text = above.format(huge="0x" + "f" * 4000) + "def kernel(out):\n    out[0] = LARGE"
+    (kept,), refusal = cut(text)
+    assert (kept.lstrip(), refusal) == (text if text.startswith("LARGE") else text[text.index("LARGE") :], "")
+
+
+def test_a_name_that_is_bound_too_often_is_refused_before_each_place_is_looked_at():
+    """A notebook that binds it 45,000 times costs no more than reading it."""
+    cells = [added("a = 1\n" * 9000, number) for number in range(5)]
+    begun = time.thread_time()
+    _, refusal = cut(*cells, "def kernel(out):\n    out[0] = a")
+    assert "more than 2,000 statements that need each other" in refusal
+    assert time.thread_time() - begun < 6
+
+
 def test_annotations_need_nothing():
     """The names of types are not names that a definition needs, whether they stand outside, inside or not at all."""
     typed = "def f(x: A, *y: B, z: C = d) -> E:\n    u: F = g(x)\n    v: G\n    return u"
     bare = "def f(x, *y, z=d):\n    u = g(x)\n    return u"
-    assert free_names(parse(typed).body[0]) == free_names(parse(bare).body[0]) == {"d", "g"}
-    assert free_names(parse("limit: H = d").body[0]) == {"d"}
+    assert free_names(typed) == free_names(bare) == {"d", "g"}
+    assert free_names("limit: H = d") == {"d"}
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "autograder/judging").glob("*.py")), ids=lambda file: file.stem)

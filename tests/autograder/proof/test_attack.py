@@ -22,15 +22,12 @@ from autograder.judging.judge import Judge
 from autograder.proof.attack import (
     ATTACKS,
     BORROWING,
-    INSIDERS,
-    NEIGHBOURS,
-    NOTEBOOKS,
+    FAMILIES,
     SHARING,
-    STOCK,
-    SYSTEM,
-    TRUTH,
-    WITNESSES,
 )
+from autograder.proof.attack.bounds import TOTAL_MB
+from autograder.proof.attack.drafts import without_draft
+from autograder.proof.attack.elsewhere import applied
 from autograder.proof.attack.guessing import JUNK, passed_by, won_by_guessing
 from autograder.proof.attack.model import RIGHT, WRONG, Attack, cells
 from autograder.proof.attack.naive import achieved_on_naive
@@ -47,7 +44,8 @@ EVERY_TIME = frozenset({
     "invalid-utf-8", "many-notebooks", "loopback-connection", "fork-bomb", "thread-bomb", "infinite-answer",
     "many-axes", "forged-result", "patches-wire", "answers-true", "answers-one", "inherits-arithmetic", "map-by-zip",
     "forged-block-size", "forged-witness-by-numpy", "shares-by-dict", "shares-by-repr", "shares-small-block",
-    "searches-memory", "drops-shared-pages",
+    "searches-memory", "drops-shared-pages", "idle-refuses-all", "draft-argument-twice", "rewrites-inherited-pages",
+    "keeps-no-zombies",
 })  # fmt: skip
 """Attacks of each kind; the others take turns."""
 
@@ -64,7 +62,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         choose()
     except SandboxUnavailable as error:
         pytest.skip(str(error))
-    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4)
+    limits = Limits(cell_seconds=0.5, test_seconds=1, submission_seconds=4, total_mb=TOTAL_MB)
     with Arena(tmp_path_factory.mktemp("attack") / "arena", ROOT / "course", limits=limits) as arena:
         yield arena
 
@@ -77,9 +75,8 @@ def test_there_are_enough() -> None:
 
 def test_attacks_of_each_kind_are_made_every_time() -> None:
     """Each family has an attack that never waits for its turn."""
-    families = (STOCK, NOTEBOOKS, SYSTEM, NEIGHBOURS, TRUTH, INSIDERS, BORROWING, WITNESSES, SHARING)
-    assert sum(map(len, families)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
-    assert [family[0].name for family in families if not EVERY_TIME & {attack.name for attack in family}] == []
+    assert sum(map(len, FAMILIES)) == len(ATTACKS) and set(ATTACKS) >= EVERY_TIME
+    assert [family[0].name for family in FAMILIES if not EVERY_TIME & {attack.name for attack in family}] == []
 
 
 @pytest.mark.parametrize(
@@ -164,6 +161,19 @@ def run_again(arena: Arena, attack: Attack) -> tuple[str, ...]:
     return arena.run(attack).problems
 
 
+@pytest.mark.full("a course is attacked", share=16)
+@pytest.mark.parametrize("name", ["draft-argument-twice", "draft-of-a-kernel"])
+def test_right_answers_earn_their_points_where_no_draft_stands(arena: Arena, name: str) -> None:
+    """The control of the attacks by drafts, without a kernel and with one that is watched."""
+    assert arena.run(without_draft(ATTACKS[name])).problems == ()
+
+
+def test_points_that_right_answers_lose_are_seen(arena: Arena) -> None:
+    """An attack on answers that must keep their points is reported where they lose them."""
+    lost = ("0 points for right answers worth 3",)
+    assert run_again(arena, replace(hostile(WRONG, honest=3.0), keeps=True)) == lost
+
+
 def test_points_above_the_honest_value_are_seen(arena: Arena) -> None:
     """A right answer that is said to be worth nothing is reported."""
     assert run_again(arena, hostile(RIGHT)) == ("3 points for what is worth 0",)
@@ -211,6 +221,24 @@ def test_markup_that_would_run_is_seen() -> None:
         "<a href>",
     ]
     assert live_markup("<p>&lt;script&gt;" + MARKUP + "</p>", MARKUP) == []
+
+
+QUESTION = "\n\n# %% [markdown]\n# :::{question} why-sets\n# :points: 2\n#\n# Why sets?\n# :::\n"
+
+
+@pytest.mark.full("a course with a question is built and attacked", share=16)
+def test_an_answer_for_a_person_is_looked_at_as_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Formgrader and feedback pages clean what was written, so that markup wins nothing; without that it would."""
+    course = tmp_path / "structures"
+    shutil.copytree(ROOT / "examples" / "structures", course)
+    lesson = course / "lessons" / "01_structures.py"
+    lesson.write_text(lesson.read_text() + QUESTION)
+    with Arena(tmp_path / "arena", course) as arena:
+        (attack,) = applied([ATTACKS["markup-in-cells"]], arena.target, arena.released)
+        assert arena.run(attack).problems == ()
+        monkeypatch.setattr("autograder.gradebook.harmless._markdown", lambda source, _: source)
+        won = run_again(arena, replace(attack, name="custom"))
+        assert "a page would run its script: <script>" in won and "a page would run its script: <img onerror>" in won
 
 
 def test_secrets_are_found_however_a_report_writes_them() -> None:

@@ -8,13 +8,13 @@ import pytest
 from places import ROOT
 from two_lessons import make_course
 
-from autograder.building.slicing import slice_exercise
 from autograder.commands.verify import verify_table
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
+from autograder.proof.hollow import answers_without_work, hollow_answers
 from autograder.proof.mutants import run_mutants
 from autograder.proof.record import read_shown, record, stale_record, unverified
-from autograder.proof.verify import Verifier, pairs, stray_answers, trivial_answers, verify
+from autograder.proof.verify import Verifier, pairs, stray_answers, verify
 from autograder.results.causes import read_seen
 from autograder.results.pictures import as_svg
 from autograder.sandbox import SandboxError
@@ -59,6 +59,17 @@ TESTS = HEAD + SUM + PRODUCT + NEG
 
 # Weak: a constant and a returned argument pass it.
 NEG_ZERO = NEG.replace("student(observe, 3.0), -3.0", "student(observe, 0.0), 0.0")
+
+# Weaker: an answer that refuses everything passes it.
+NEG_REFUSED = NEG.replace(
+    "return mg.operators.neg(x)",
+    """
+        try:
+            return mg.operators.neg(x)
+        except ValueError:
+            return -3.0
+    """,
+)
 
 RIGHT = "def add(x, y):\n    return x + y\ndef mul(x, y):\n    return x * y\ndef neg(x):\n    return -x\n"
 WRONG = {
@@ -120,10 +131,26 @@ def test_a_limit_that_nothing_can_meet_is_refused(problems, limits):
         problems(limits=limits)
 
 
-def test_a_corner_costs_a_quarter_at_most(problems):
-    """Points for a group of corner cases are few."""
+KINDS = '[style]\n"operators.arithmetic" = ["keeps-the-sign"]\n'
+
+
+def test_a_small_mistake_costs_a_quarter_at_most(problems, tmp_path):
+    """The measure is what the wrong answer loses, whatever its group is called."""
+    (tmp_path / "wrong").mkdir()
+    (tmp_path / "wrong" / "kinds.toml").write_text(KINDS)
     (problem,) = problems(groups={"values": 2.0, "special": 1.0}).problems
-    assert problem == "the group special is about corner cases and costs 1 of 3 points; a quarter at most"
+    assert problem == (
+        "wrong/operators.arithmetic/keeps-the-sign.py: a mistake of the kind style costs 33% of the points; "
+        "a quarter at most"
+    )
+
+
+def test_a_kind_of_no_mistake_is_refused(problems, tmp_path):
+    """What is listed without a wrong answer measures nothing."""
+    (tmp_path / "wrong").mkdir()
+    (tmp_path / "wrong" / "kinds.toml").write_text(KINDS.replace("keeps", "loses"))
+    (problem,) = problems().problems
+    assert problem == f"wrong/kinds.toml: lists loses-the-sign of {EXERCISE}, of which there is no wrong answer"
 
 
 def test_good_tests_have_no_problem(problems):
@@ -136,7 +163,13 @@ def test_good_tests_have_no_problem(problems):
         "keeps-the-sign": ("test_neg",),
     }
     assert (checked.tests, checked.variants) == (("test_sum", "test_product", "test_neg"), ("a", "b"))
+    assert {answer.misconception: str(answer.cost) for answer in checked.wrong} == {
+        "subtracts": "83%: values",
+        "divides": "83%: values",
+        "keeps-the-sign": "17%: special",
+    }
     assert verify_table([checked]).row_count == 3
+    assert len(checked.hollow) > 15 and not any(points for _, points in checked.hollow)
 
 
 BOTH = '''
@@ -171,10 +204,11 @@ def test_pairs_change_different_lines():
         # Tests.
         ({"tests": TESTS.replace("-3.0", "-4.0")}, "the reference earns 2.5 of 3"),
         ({"tests": TESTS.replace("[mg.operators.add(x, y), ", "[x + y, ")}, "could be deleted"),
-        ({"tests": HEAD + SUM + PRODUCT + NEG_ZERO}, "the constant 0.0 earns 0.5"),
-        ({"tests": HEAD + SUM + PRODUCT + NEG_ZERO}, "argument 1 earns 0.5"),
+        ({"tests": HEAD + SUM + PRODUCT + NEG_ZERO},
+         "the group special, 0.5 of 3 points, is earned without work: the constant 0, the constant 0.0, argument 1,"),
+        ({"tests": HEAD + SUM + PRODUCT + NEG_REFUSED}, "is earned without work: raise ValueError;"),
         ({"tests": HEAD + SUM + PRODUCT + NEG.replace("expect(student(observe, 3.0), -3.0, ", "print(0); dict(")},
-         "the stub earns 0.5"),
+         "is earned without work: the stub, None, the constant 0, and"),
         ({"tests": HEAD + SUM + NEG + SUM.replace("test_sum", "test_sum_again")}, "test_sum could be deleted"),
         # Deleting a test.
         ({"tests": HEAD + SUM + PRODUCT}, "no hidden test is in the group 'special'"),
@@ -240,33 +274,97 @@ def test_the_record_is_of_the_present_tests_and_answers(problems, place, tmp_pat
     assert f"shown.json: has not every mistake of {EXERCISE}" in unverified(course, tmp_path, tmp_path)[-1]
 
 
-def test_trivial_answers(place):
-    """The answers without work keep signatures, replace written bodies, and are Python."""
-    reference = slice_exercise(load_course(place, tree=False), EXERCISE).reference_cell
-    answers = dict(trivial_answers(reference))
-    constants = {f"the constant {value}" for value in ("0.0", "1.0", "True", "[]")}
-    assert set(answers) == {"None", "argument 1", "argument 2", *constants}
-    for name, text in answers.items():
-        assert text.startswith(f"# exercise: {EXERCISE}\n")
-        scope = {}
-        exec(text, scope)
-        wanted = {"None": None, "argument 1": 5.0, "argument 2": 7.0}.get(name, scope["add"](5.0, 7.0))
-        assert scope["add"](5.0, 7.0) == wanted
-    assert scope["neg"](5.0) == 5.0
+def test_answers_without_work(place):
+    """They keep signatures, replace written bodies, and are Python."""
+    course = load_course(place, tree=False)
+    answers = dict(answers_without_work(course, course.exercise(EXERCISE)))
+    assert list(answers)[:3] == ["the stub", "None", "the constant 0"]
+    wanted = {"None": None, "the constant []": [], "argument 1": 5.0, "argument 2": 7.0}
+    for name, value in wanted.items():
+        assert answers[name].startswith(f"# exercise: {EXERCISE}\n")
+        assert _run(answers[name], "add")(5.0, 7.0) == value
+    assert _run(answers["argument 2"], "neg")(5.0) == 5.0
+    for name, error in {"raise": RuntimeError, "raise ValueError": ValueError}.items():
+        with pytest.raises(error):
+            _run(answers[name], "mul")(5.0, 7.0)
 
 
-def test_trivial_answers_of_a_class():
-    """In a class only the written methods are emptied, and __init__ stays silent."""
-    text = (
-        "# exercise: a.C\nclass C:\n    def __init__(self, n):\n        ### BEGIN SOLUTION\n        self.n = n\n"
-        "        ### END SOLUTION\n    def given(self):\n        return 3\n    @staticmethod\n    def f(ctx, a):\n"
-        "        ### BEGIN SOLUTION\n        return a\n        ### END SOLUTION\n"
-    )
+def _run(text, name):
     scope = {}
-    exec(dict(trivial_answers(text))["argument 2"], scope)
-    assert scope["C"](1).given() == 3
-    assert scope["C"].f("ctx", "a") == "a"
-    assert not hasattr(scope["C"](1), "n")
+    exec(text, scope)
+    return scope[name]
+
+
+OF_A_CLASS = """# exercise: a.C
+class C:
+    def __init__(self, n):
+        ### BEGIN SOLUTION
+        self.n = n
+        ### END SOLUTION
+    def given(self):
+        return 3
+    @staticmethod
+    def f(ctx, a):
+        ### BEGIN SOLUTION
+        return a
+        ### END SOLUTION
+"""
+
+
+def test_answers_without_work_of_a_class():
+    """In a class only the written methods are emptied, and __init__ stays silent."""
+    answer = _run(dict(hollow_answers(OF_A_CLASS))["argument 2"], "C")
+    assert answer(1).given() == 3
+    assert answer.f("ctx", "a") == "a"
+    assert not hasattr(answer(1), "n")
+
+
+OF_A_KERNEL = """# exercise: a.make
+def make(fn, other):
+    '''Return a kernel.
+
+    Raises:
+        ShapeError: If there is none.
+    '''
+    ### BEGIN SOLUTION
+    def same(x):
+        return x
+    if other is None:
+        return same(fn)
+    def kernel(out, size):
+        first = out[0]
+        for i in range(size):
+            out[i] = fn(first)
+        return out
+    return same(kernel)
+    ### END SOLUTION
+def beside(x):
+    ### BEGIN SOLUTION
+    return x
+    ### END SOLUTION
+"""
+
+
+def test_answers_without_work_of_a_function_that_makes_one():
+    """What a written function makes is emptied alone; a line of the reference stands alone, but not its last one."""
+    answers = dict(hollow_answers(OF_A_KERNEL, {"ShapeError": "from errors import ShapeError"}))
+    empty = answers["None, in the function that it makes"]
+    assert _run(empty, "make")(abs, 1)([1.0], 1) is None
+    assert _run(empty, "beside")(2) is None, "else it would be right"
+    assert _run(answers["line 1 alone, in the function that it makes"], "make")(abs, 1)([4.0], 1) == 4.0
+    assert "line 4 alone, in the function that it makes" not in answers, "the last line may be the whole answer"
+    assert _run(answers["line 2 alone"], "make") and "line 3 alone" not in answers
+    assert empty.count("return same(") == 2 and "def same(x):\n        return x" in empty, "it only helps"
+    assert "from errors import ShapeError\n    raise ShapeError('no')" in answers["raise ShapeError"]
+    assert len(set(answers.values())) == len(answers)
+
+
+def test_a_value_of_a_dictionary_is_added_to_an_argument():
+    """The last one that can be added is, however deep it lies; where there is none, nothing is returned."""
+    text = "# exercise: a.f\ndef f(x, p, n=1):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION\n"
+    added = _run(dict(hollow_answers(text))["argument 1 with a value of a dictionary added"], "f")
+    assert added(1.0, {"a": 2.0, "b": {"c": 3.0}, "d": "text"}) == 4.0
+    assert added([], {}, None) is None
 
 
 def test_stray_answers(place, tmp_path):

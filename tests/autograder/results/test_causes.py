@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.results import Graded, Verdict
-from autograder.results.causes import confirmed, essence, read_seen, seen_text
+from autograder.results import Graded, GroupScore, Verdict
+from autograder.results.causes import confirmed, essence, read_kinds, read_seen, seen_text
 
 SEEN = {
     "overwritten": {"test_diamond": "got 3", "test_chain": "got 0.333333 at [1]"},
@@ -77,6 +77,49 @@ def test_a_bare_false_proves_little():
     """A value that half of all mistakes give names one only where nothing else failed."""
     assert shown(graded(order__unordered="got False")) == [("order", "mind unordered", "unordered")]
     assert shown(graded(order__unordered="got False", tail__other="got 9.5"))[0] == ("order", "", "")
+
+
+GROUPS = {"diamond": "paths", "chain": "chains", "order": "order"}
+
+
+def counted(result, seen=SEEN, **options):
+    """The group that each failed test costs, where groups are worth 3, 2 and 1 points."""
+    worth = tuple(GroupScore(name, points, 0) for name, points in (("paths", 3.0), ("chains", 2.0), ("order", 1.0)))
+    verdicts = (replace(each, group=GROUPS.get(each.title, "paths")) for each in result.verdicts)
+    marked = confirmed(replace(result, groups=worth, verdicts=tuple(verdicts)), seen, **options)
+    return {each.title: each.counted_in or each.group for each in marked.verdicts if not each.passed}
+
+
+def test_one_mistake_costs_one_group():
+    """What a known mistake explains is counted where the test that names it is; another mistake costs its own group."""
+    both = {"diamond__overwritten": "got 3.0", "chain__other": "got 0.333333 at [1]"}
+    assert counted(graded(**both)) == {"diamond": "paths", "chain": "paths"}
+    assert counted(graded(**both, order__other="got 5")) == {"diamond": "paths", "chain": "paths", "order": "order"}
+    assert counted(graded(**both), no_work=["overwritten"]) == {"diamond": "paths", "chain": "chains"}
+
+
+def test_what_no_known_mistake_explains_costs_each_group():
+    """Another value than that of the known mistake is another mistake, in whichever of its groups it is seen."""
+    assert counted(graded(diamond__overwritten="got 3.0", chain__other="got 0.5 at [1]"))["chain"] == "chains"
+    assert counted(graded(diamond__overwritten="got 4.0", chain__other="got 0.333333 at [1]"))["chain"] == "chains"
+
+
+def test_a_mistake_that_two_groups_name_costs_the_dearer_one():
+    """Nobody gains by failing more."""
+    found = graded(order__overwritten="got 7", diamond__overwritten="got 3.0")
+    seen = {"overwritten": {"test_order": "got 7", "test_diamond": "got 3"}}
+    assert counted(found, seen) == {"order": "paths", "diamond": "paths"}
+
+
+def test_kinds_of_mistakes(tmp_path):
+    """They are read by exercise; none need be listed; a kind that does not exist is a mistake of the author."""
+    file = tmp_path / "kinds.toml"
+    assert read_kinds(file) == {}
+    file.write_text('[corner]\n"a.b" = ["x", "y"]\n["no work"]\n"a.b" = ["z"]\n"c.d" = ["x"]\n')
+    assert read_kinds(file) == {"a.b": {"x": "corner", "y": "corner", "z": "no work"}, "c.d": {"x": "no work"}}
+    file.write_text('[conrer]\n"a.b" = ["x"]\n')
+    with pytest.raises(ValueError, match="there is no kind 'conrer'; the kinds are corner, rounding"):
+        read_kinds(file)
 
 
 @pytest.mark.parametrize(

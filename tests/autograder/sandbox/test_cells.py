@@ -39,6 +39,14 @@ def test_an_import_from_the_library_defines_nothing(box):
         assert session.missing == ["sums.double"]
 
 
+def test_a_cell_that_nests_too_deeply_has_taken_no_memory(box):
+    """Python's parser calls it a MemoryError: it is an error of that cell, the same on every machine."""
+    with run(box, RIGHT, added(f"x = {'-' * 40_000}1")) as session:
+        assert ask(session, 21).value == 42
+        (deep,) = [cell for cell in session.cells if not cell.ok]
+        assert (deep.status, deep.error) == ("error", "RecursionError") and "nests too deeply" in deep.message
+
+
 def test_a_stub_is_not_done(box):
     """NotImplementedError, which stubs raise, is not-done rather than an error."""
     with run(box, solution("def double(x):\n    raise NotImplementedError")) as session:
@@ -389,3 +397,92 @@ def test_a_probe_may_use_whitelisted_modules_inside(box):
 
     with run(box, RIGHT) as session:
         assert session.observe(pack_probe(observe), [9.0]).value == 5.0
+
+
+AWAITS = """
+    import asyncio
+
+    async def later(x):
+        await asyncio.sleep(0.001)
+        return x
+
+    seven = await later(7)
+    async with asyncio.timeout(1):
+        eight = [each async for each in Numbers()]
+    assert (seven, eight) == (7, [1, 2])
+"""
+
+
+def test_await_at_the_top_level(box):
+    """Jupyter runs it, and so does grading; later cells go on with what was awaited, in the same event loop."""
+    numbers = """
+    class Numbers:
+        async def __aiter__(self):
+            yield 1
+            yield 2
+    """
+    later = "assert seven == 7\nawait later(1)\ndef double(x):\n    return 2 * x"
+    with run(box, numbers, AWAITS, solution(later)) as session:
+        assert [(cell.status, cell.message) for cell in session.cells] == [("ok", "")] * 3
+        assert ask(session, 21).value == 42
+
+
+def test_an_endless_await_ends(box):
+    """A cell that waits for ever has the time limit of every cell; the next one runs."""
+    cell = "import asyncio\nwhile True:\n    await asyncio.sleep(0.01)"
+    with run(box, cell, RIGHT) as session:
+        assert [each.status for each in session.cells] == ["timeout", "ok"]
+        assert ask(session, 2).value == 4
+
+
+def test_asyncio_in_an_answer(box):
+    """`asyncio.run` needs no socket, also while an answer is observed; sockets themselves stay refused."""
+    answer = """
+    import asyncio, socket
+
+    async def doubled(x):
+        one, other = await asyncio.gather(asyncio.to_thread(lambda: x), asyncio.sleep(0, x))
+        return one + other
+
+    def double(x):
+        if x:
+            return asyncio.run(doubled(x))
+        try:
+            return socket.socketpair()
+        except PermissionError:
+            return "refused"
+    """
+    with run(box, solution(answer)) as session:
+        assert ask(session, 21).value == 42
+        assert ask(session, 0).value == "refused"
+
+
+def test_an_import_that_fails_costs_itself(box):
+    """A package that is not there takes no other name and no statement below with it, and each line is named."""
+    cell = """
+    import json, torch_not_there as torch, math
+    from minigrad.sums import triple, tripple, use_double
+    from nowhere_at_all import *
+    def double(x):
+        assert json and math and triple(1) == 3 and use_double
+        return 2 * x
+    """
+    with run(box, solution(cell)) as session:
+        (outcome,) = session.cells
+        assert outcome.ok, outcome
+        assert [note.split(": left out, since it does not work when grading: ") for note in outcome.notes] == [
+            ["line 1", "import torch_not_there as torch (No module named 'torch_not_there')"],
+            ["line 2", outcome.notes[1].rpartition("grading: ")[2]],
+            ["line 3", "from nowhere_at_all import * (No module named 'nowhere_at_all')"],
+        ]
+        assert "from minigrad.sums import tripple (cannot import name 'tripple'" in outcome.notes[1]
+        assert ask(session, 2).value == 4
+
+
+def test_what_a_missing_package_is_needed_for_fails(box):
+    """The use of a name that an import did not give is an error, and the note above it says why."""
+    cell = "import torch_not_there\nx = torch_not_there.zeros(3)\ndef double(x):\n    return 2 * x"
+    with run(box, solution(cell)) as session:
+        (outcome,) = session.cells
+        assert outcome.error == "NameError" and "torch_not_there" in outcome.notes[0]
+        assert session.missing == ["sums.double"]

@@ -257,6 +257,29 @@ def test_the_filters_leave_no_memory_uncounted(monkeypatch, machine, architectur
     assert judge(inner, mmap, (), 0x40000003) == ENDED
 
 
+@pytest.mark.parametrize(
+    ("machine", "architecture", "sigaction", "attributes"),
+    [("x86_64", 0xC000003E, 13, (188, 189, 190, 463)), ("aarch64", 0xC00000B7, 134, (5, 6, 7, 463))],
+)
+@pytest.mark.parametrize("walls", [True, False])
+def test_what_becomes_of_ended_children_is_not_a_students_choice(
+    monkeypatch, machine, architecture, sigaction, attributes, walls
+):
+    """The action on SIGCHLD can be asked for and not be set, however its address is written; other signals' can."""
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    program = seccomp.build_student_filter(walls)
+
+    def verdict(signal: int, action: int) -> int:
+        return judge(program, sigaction, (signal, action, 0, 8), architecture)
+
+    assert [verdict(17, action) for action in (1, 4096, 1 << 32, 0x7FFF_0000_0000)] == [REFUSED] * 4
+    assert verdict(17 | 1 << 32, 4096) == REFUSED  # the kernel reads the lower half alone
+    assert [verdict(17, 0), verdict(14, 4096), verdict(2, 1 << 32), verdict(18, 17)] == [ALLOWED] * 4
+    assert judge(program, 157 if machine == "x86_64" else 167, (4,), architecture) == REFUSED
+    outer = seccomp.build_filter()
+    assert [judge(outer, call, (), architecture) for call in attributes] == [REFUSED] * 4
+
+
 def test_the_other_numbering_of_x86_is_refused(monkeypatch):
     """x32 calls would pass a filter by number."""
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")

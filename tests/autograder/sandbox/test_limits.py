@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from autograder.course.loading import load_course
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, cgroups, choose
 from autograder.sandbox.cgroups import describe_groups, make_group
 from autograder.sandbox.inside import wire
+from autograder.sandbox.inside.account import Account
 from autograder.sandbox.inside.relay import Relay
 from autograder.sandbox.model import BOUNDS
 
@@ -127,7 +129,8 @@ class Ear(Relay):
         self.replies, self.to_child = -1, -1
         self.child, self.credit, self.left_running = 0, asked, 0
         self.incoming, self.outgoing = bytearray(), bytearray()
-        self.config = {"child": {"reply_bytes": limit}, "sweep": "descendants"}
+        self.config: dict[str, Any] = {"child": {"reply_bytes": limit}, "sweep": "descendants"}
+        self.account, self.before, self.look = None, (0, 0), 0.0
         self.from_child, self.writes = os.pipe()
         self.said: list[dict[str, object]] = []
 
@@ -192,7 +195,59 @@ def test_a_control_group_bounds_a_sandbox(tmp_path: Path) -> None:
     command = group.entering([sys.executable, "-c", "import os; print(os.getpid())"])
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert (group.path / "cgroup.procs").read_text() == shown
-    assert describe_groups(proc, (mount,)).endswith(f"by a control group below {mine}")
+    assert describe_groups(proc, (mount,)).endswith(f"bounded by the kernel, in a control group below {mine}")
+
+
+def test_the_kernels_account_is_used_where_there_is_one(tmp_path: Path) -> None:
+    """A session holds what its group holds more than before it, but for files on disk; the kernel's bound follows."""
+    files = {
+        "memory.current": "600000000\n",
+        "memory.stat": "anon 5\nfile 9\nactive_file 90000000\ninactive_file 10000000\nshmem 7\n",
+        "memory.events": "low 0\noom 4\noom_kill 2\noom_group_kill 0\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    group = cgroups.Group(tmp_path)
+    relay = Ear(30, 1)
+    relay.config |= {"total_mb": 100, "files": None}
+    relay.account, relay.before = Account(group.open()), (400_000_000, 2)
+    assert (relay.account.held(), relay.account.killed()) == (500_000_000, 2)
+    assert relay._held_by(set()) == 100_000_000
+    assert not relay._takes_too_much()
+    group.settle(Limits(total_mb=100))
+    assert (tmp_path / "memory.max").read_text() == str(500_000_000 + 105 * (1 << 20))
+    (tmp_path / "memory.current").write_text("604857601\n")
+    relay.look = 0.0
+    assert relay._takes_too_much()
+    assert relay.said == [
+        {"died": "the session's processes took more than 100 MiB of memory together", "kind": "memory"}
+    ]
+    (tmp_path / "memory.current").write_text("500000000\n")
+    (tmp_path / "memory.events").write_text("oom_kill 3\n")
+    assert relay._held_by(set()) == float("inf")  # the kernel was quicker
+    held = list(group.descriptors)
+    group.remove()
+    for descriptor in held:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)
+
+
+def test_a_session_that_the_kernel_ended_was_ended_for_its_memory() -> None:
+    """Its end alone would say only that it came by a signal."""
+    relay = Ear(30, 1)
+    relay.config |= {"total_mb": 100}
+    relay.account, relay.before = Killed([]), (0, 2)
+    os.close(relay.writes)
+    relay._hear_child()
+    assert [each["kind"] for each in relay.said] == ["memory"]
+
+
+class Killed(Account):
+    """An account of a group that the kernel has ended three processes of."""
+
+    def killed(self) -> int:
+        """Three."""
+        return 3
 
 
 @pytest.mark.parametrize(("busy", "left"), [(3, False), (10_000, True)])

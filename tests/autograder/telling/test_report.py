@@ -51,6 +51,15 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
+def test_a_failure_that_is_counted_elsewhere(graded):
+    """The report says which group lost the points, in text and in HTML; a group that earned its points is no riddle."""
+    other = replace(FAILED, group="leaves", hint="", misconception="", confirmed=False, counted_in="paths")
+    both = replace(graded, verdicts=(FAILED, other))
+    line = "in the group paths: it follows from the mistake there"
+    assert f"counted once: {line}" in as_text(both) and as_text(graded).count("counted once") == 0
+    assert line in as_html(both) and line not in as_html(graded)
+
+
 def test_text_has_everything_a_student_needs(graded):
     """The text names points by group, and for a failure its title, reason, hint, misconception and sentence."""
     text = as_text(graded)

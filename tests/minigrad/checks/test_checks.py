@@ -303,6 +303,28 @@ def test_what_the_students_code_raises_is_explained(body, reason, monkeypatch):
     assert result.reason.endswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("other", "reason", "hint"),
+    [
+        ("raise NotImplementedError()", "it calls other, which is not written yet", "write other first"),
+        ("raise NotImplementedError('Task 1.1')", "it calls other, which is not written yet", "write other first"),
+        ("if x > 9: return 1\n    raise NotImplementedError('x')", "raised NotImplementedError: x, in your line", ""),
+        ("return library()", "raised NotImplementedError: no such axis, in your line", ""),
+    ],
+)
+def test_an_error_of_a_stub_is_told_by_the_place_that_raised_it(other, reason, hint, monkeypatch):
+    """The answer is written: what it calls is not, or refuses by itself."""
+    gradient = student_code(f"def other(x):\n    {other}\n\n\ndef gradient(f, *vals):\n    return other(vals[0])\n")
+
+    def library():
+        raise NotImplementedError("no such axis")
+
+    gradient.__globals__["library"] = library
+    (result,) = report_of(monkeypatch, call, gradient=gradient).results
+    assert result.reason.startswith(reason)
+    assert result.hint == hint
+
+
 def test_a_name_that_a_function_assigns_is_its_own(monkeypatch):
     """Python's UnboundLocalError is no misspelt name: the hint says what to do."""
     body = "    total = 0\n    def inner():\n        total = total + 1\n        return total\n    return inner()\n"
@@ -935,6 +957,11 @@ BROKEN, WHOLE = f"# exercise: {ID}\ndef gradient(f, *vals:\n    return []", f"# 
             [WHOLE, BROKEN, "check(...)"],
             "Python cannot read the cell as it was run last: '(' was never closed in line",
         ),
+        (
+            [f"{WHOLE}\nx = {'+'.join(['1'] * 20_000)}"],
+            "Python cannot read the cell as it was run last: it nests too deeply",
+        ),
+        ([f"{WHOLE}\nx = {'-' * 100_000}1"], "Python cannot read the cell as it was run last: it nests too deeply"),
         ([WHOLE, f"{WHOLE}\0"], "Python cannot read the cell as it was run last: source code string cannot contain"),
         ([BROKEN, WHOLE, "check(...)"], None),
         ([BROKEN.replace(ID, "operators.folds")], None),

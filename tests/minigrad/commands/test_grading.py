@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from minigrad import exercises
 from minigrad.cli import app
-from minigrad.errors import MinigradError
+from minigrad.errors import MinigradError, UnknownExercise
+from minigrad.exercises import syllabus
 from minigrad.machine import packages
 from minigrad.standing_aside import CUT
 from minigrad.tutor import progressing
@@ -82,6 +83,8 @@ def test_two_attempts_are_graded(folder):
     assert f"together 2 of 30 points. Next: {following}" in first and "together 4 of 30 points. Next: " in second
     pages = folder / ".minigrad"
     assert (pages / "report.html").as_uri() in first
+    assert first.startswith(f"Graded: {LESSON}.ipynb\n")
+    assert progressing.read()[ID].graded == 2 and attempts.no_attempt(ID, folder) == ""
     page = pages / f"report-{LESSON}.html"
     assert page.as_uri() in second and "2 → 4 of 4 points; won: order" in page.read_text(encoding="utf-8")
 
@@ -168,7 +171,7 @@ def test_checks_and_progress_lead_to_the_hidden_tests(folder, monkeypatch):
 
 
 def test_a_solution_is_for_those_who_have_tried(folder):
-    """A stub, and an answer that was never checked, are no attempts; a checked answer is one."""
+    """A stub, and an answer that nobody looked at, are no attempts; an answer that was checked or graded is one."""
     path = folder / f"{LESSON}.ipynb"
     assert "write an answer, save the notebook and check it" in attempts.no_attempt(ID, folder)
     checked()
@@ -177,8 +180,10 @@ def test_a_solution_is_for_those_who_have_tried(folder):
     assert attempts.no_attempt(ID, folder) == ""
     checked(checks=0)
     assert attempts.no_attempt(ID, folder) == (
-        f"your answer to {ID} was never checked: `minigrad check --exercise {ID}` does it"
+        f"your answer to {ID} was neither checked nor graded: `minigrad check --exercise {ID}` checks it"
     )
+    progressing.was_graded(ID, folder)
+    assert attempts.no_attempt(ID, folder) == ""
     path.unlink()
     checked()
     assert attempts.no_attempt(ID, folder)
@@ -215,6 +220,15 @@ def test_one_name_is_understood_by_all_commands(folder, monkeypatch):
         naming.meant("tensor_map", folder)
     for words in (["hint", "why"], ["check", "--exercise", "why"]):
         assert f"why is a question of lesson {LESSON}, and no exercise; `minigrad solution why`" in _refused(*words)
+    for each in exercises.catalogue().values():  # and by the functions `check` and `hint`
+        for name in (each.id, *each.objects, *(part.rpartition(".")[2] for part in (each.id, *each.objects))):
+            try:
+                found = naming.meant(name, None)
+            except UnknownExercise:
+                with pytest.raises(UnknownExercise, match="did you mean"):
+                    syllabus.meant(name)
+            else:
+                assert syllabus.meant(name) == found
     monkeypatch.setattr(grader, "run", lambda *words: words[1] == "tensor_data.permute" or pytest.fail(words))
     assert _typed("solution", "permute", "--now") == 1
     assert "  minigrad solution operators.arithmetic\n" in _printed("solution")

@@ -36,6 +36,15 @@ def test_tiers_come_one_after_the_other():
     assert [minigrad.hint(ID).tier for _ in range(5)] == [1, 2, 3, 3, 3]
 
 
+def test_a_function_stands_for_its_exercise():
+    """As in a terminal; a name that several exercises have is answered by these, and by no list of all."""
+    assert minigrad.hint("chain_rule").exercise == ID
+    for name in ("tensor_map", "operators.folds.sum"):
+        with pytest.raises(UnknownExercise) as caught:
+            minigrad.hint(name)
+        assert "did you mean" in str(caught.value) and len(str(caught.value)) < 200
+
+
 def test_tiers_go_on_in_the_next_session(monkeypatch, tmp_path):
     """In a working folder the next session shows the next hint; elsewhere it begins anew."""
     minigrad.hint(ID)

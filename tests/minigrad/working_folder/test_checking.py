@@ -54,11 +54,39 @@ def reports(path, *ids, seconds=20.0):
 
 @pytest.mark.full("every lesson of a folder is checked", share=48)
 def test_a_narrow_terminal_has_whole_ids(work):
-    """What one types for a hint can be read off the table in 80 columns."""
+    """What one types for a hint can be read off the table in 80 columns; in fewer a name goes on in the next line."""
     shown = minigrad("check", cwd=work, columns=80).stdout
-    for name in (*exercises.catalogue(), *(each.lesson for each in exercises.catalogue().values())):
+    for name in (*exercises.catalogue(), *(f"{each.lesson}.ipynb" for each in exercises.catalogue().values())):
         assert f" {name} " in shown
-    assert "…" not in shown and "not begun" in shown
+    assert "not begun" in shown
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+@pytest.mark.parametrize("command", ["exercises", "progress", "doctor"])
+def test_no_table_cuts_a_name(command, columns, work):
+    """Whatever the width, each name of the course is there, letter by letter."""
+    shown = minigrad(command, cwd=work, columns=columns).stdout
+    assert "…" not in shown
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.splitlines() if line[:1] == "│"]
+    whole = ["".join(column) for column in zip(*cells, strict=True)]
+    asked = [] if command == "doctor" else exercises.catalogue().values()
+    for each in asked:
+        assert each.lesson in whole[0] and (command == "progress" or each.id in whole[1])
+
+
+def test_only_the_folder_at_hand_is_read(work, monkeypatch):
+    """A lesson that was deleted here is not taken from a folder beside, and each report names the file it is of."""
+    starting.start(work.parent / "other")
+    (work / "02_chain_rule.ipynb").unlink()
+    monkeypatch.chdir(work)
+    for command in ("check", "grade"):
+        for name in ("02", "02_chain_rule", "02_chain_rule.ipynb"):
+            done = minigrad(command, name, cwd=work)
+            assert done.returncode == 2
+            assert f"there is no {'file ' * name.endswith('b')}{name!r}; did you mean ../other/02" in done.stderr
+    for words in (["03"], ["03", "--all"], ["../other/02_chain_rule.ipynb"]):
+        named = {"03": "03_backprop.ipynb"}.get(words[0], words[0])
+        assert f" {named} " in f" {minigrad('check', *words, cwd=work).stdout}".replace("\n", " ")
 
 
 def test_a_named_lesson_has_its_table(work):
@@ -189,7 +217,7 @@ def test_all_lessons_of_the_folder_are_checked(work):
     assert [each.strip() for each in rows[ARITHMETIC][1:3]] == ["4 of 4", "3 of 3"]
     assert rows["mlp.SGD"][1].strip() == "not begun"
     assert rows["together"][1].strip() == f"1 of {len(exercises.catalogue())} pass"
-    assert "07b_what_a_loop_costs" in rows
+    assert "07b_what_a_loop_costs.ipynb" in rows
     assert "operators.folds: 0 of 3 checks pass" in done.stdout or "operators.folds: 1 of 3" in done.stdout
     assert "mlp.SGD:" not in done.stdout
     assert "not isolated" in done.stdout
@@ -514,3 +542,26 @@ def test_a_notebook_that_cannot_be_read(tmp_path):
     assert found["exercises"][0]["passed"]
     alone = minigrad("check", tmp_path / "01_numerical_derivatives.ipynb", cwd=tmp_path)
     assert (alone.returncode, alone.stderr, alone.stdout) == (2, f"minigrad: {sentence}\n", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "-" * 100_000 + "1",
+        "x = " + "+".join(["1"] * 20_000),
+        "x = a" + ".b" * 20_000,
+        "if a: pass\n" + "elif a: pass\n" * 4000,
+        "x = " + "(" * 3000 + ")" * 3000,
+        "x = 1\0",
+        "x = '\ud800'",
+        "x = " + "9" * 5000,
+        "def f(x, x): pass",
+    ],
+    ids=lambda text: repr(text[:20]),
+)
+def test_a_text_that_python_cannot_read_is_begun(text, work):
+    """Whatever compiling it raises, the answer is not as it was given out, and its cell alone is left out."""
+    assert not checking.is_as_given(ARITHMETIC, f"# exercise: {ARITHMETIC}\n{text}")
+    path = solved(work / "00_fundamentals.ipynb", ARITHMETIC, f"{ADD}\n{text}")
+    (report,) = checking.check_notebook(path, [ARITHMETIC]).reports
+    assert not report.passed

@@ -296,3 +296,13 @@ def test_a_second_cell_of_one_grade_id_is_not_graded():
     assert merged.kept == ["a second cell of operators-one, as one of your own: '# exercise: operators.one'"]
     again = merge(merged.notebook, NEW, NEW)
     assert (texts(again.notebook), again.kept) == (texts(merged.notebook), [])
+
+
+def test_half_a_character_is_kept():
+    """JSON may hold half of a surrogate pair, which no encoding has: it is written as JSON writes it."""
+    theirs = mine()
+    theirs["cells"].append(code("x = 1"))
+    theirs["cells"][-1]["source"] = "x = '\ud800'"
+    del theirs["cells"][-1]["id"]
+    merged = merge(theirs, NEW, OLD)
+    assert "x = '\ud800'" in texts(parse(dump(merged.notebook)))

@@ -1,9 +1,11 @@
 """`minigrad check --minitorch`: someone's folder of MiniTorch, marked by our checks."""
 
 import importlib
+import itertools
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 
@@ -98,7 +100,7 @@ KNOWN = {
 }
 
 
-def known_wrong(id, file):
+def known_wrong(id, file, kind="wrong"):
     """Run a known-wrong answer of the course among the names of its module; a slash names another exercise."""
     id, file = file.split("/") if "/" in file else (id, file)
     module = importlib.import_module(f"minigrad.{id.rpartition('.')[0]}")
@@ -107,7 +109,7 @@ def known_wrong(id, file):
         scope["njit"] = module.numba.njit
     if "tensor_ops" in id or "fast_ops" in id:
         scope |= {name: getattr(tensor_data, name) for name in ("to_index", "index_to_position", "broadcast_index")}
-    source = (ROOT / "autograder" / "wrong" / id / f"{file}.py").read_text()
+    source = (ROOT / "autograder" / kind / id / f"{file}.py").read_text()
     exec(compile("from __future__ import annotations\n" + source, file, "exec"), scope)
     names = [name.rpartition(".")[2] for name in exercises.get(id).objects]
     return {name: scope[name] for name in names}
@@ -176,6 +178,38 @@ def test_each_mistake_is_told_from_the_others(probe, right, tmp_path):
     assert probing.shows(probe, wrong)
 
 
+ALSO = {
+    "backs-unseen": ["divided-by-slope"],
+    "difference-to-one-side": ["backward-instead-of-central", "forward-instead-of-central"],
+    "epsilon-is-ignored": ["steps-are-halved"],
+    "order-uneven": ["breadth-first-order", "marked-too-early"],
+    "broadcast-left-aligned": ["left-aligned", "sizes-compared-unaligned"],
+    "tensor_ops-reduce-fold": ["arguments-swapped", "start-taken-for-zero", "start-value-ignored"],
+    "fast_ops-reduce-fold": ["start-taken-for-zero", "start-value-ignored"],
+    "fast_ops-map-ordinal": ["aligned-by-shape-alone"],
+    "leaf-overwritten": ["leaf-overwritten"],
+    "recursive-order": ["recursive-sort"],
+    "sigmoid-overflows": ["sigmoid-overflows"],
+}
+"""Other known-wrong answers of which a probe's sentence is true."""
+
+
+@pytest.mark.full("every known-wrong answer to MiniTorch's tasks is asked for every mistake", share=32)
+@pytest.mark.parametrize("id", dict.fromkeys(probe.exercise for probe in PROBES))
+def test_a_mistake_is_named_on_its_own_evidence(id):
+    """Of the known-wrong answers to an exercise a probe shows in those of which its sentence is true, and in no other.
+
+    In right ones it shows never, however unusual they are.
+    """
+    probes = [probe for probe in PROBES if probe.exercise == id]
+    for kind in ("wrong", "variants"):
+        for path in sorted((ROOT / "autograder" / kind / id).glob("*.py")):
+            answer = known_wrong(id, path.stem, kind)
+            seen = {probe.name for probe in probes if probing.shows(probe, answer, seconds=1.0)}
+            true = {each.name for each in probes if path.stem in (KNOWN.get(each.name), *ALSO.get(each.name, ()))}
+            assert seen == (true if kind == "wrong" else set()), path
+
+
 def test_the_report_shows_both_values_and_the_version(tmp_path):
     """An answer that follows MiniTorch's specification is not wrong; a helper that cannot be run is named."""
     package = folder(tmp_path, [("operators.py", "math.log(x)", "math.log(x + EPS) if ready else broken")])
@@ -190,7 +224,11 @@ def test_the_report_shows_both_values_and_the_version(tmp_path):
     assert "Stricter than MiniTorch; an answer that follows MiniTorch is not wrong:" in seen
     assert f"log(10.0): the answer gives {math.log(10.0 + 1e-6)!r}, this course asks for {math.log(10.0)!r}." in seen
     assert "could not be run: NameError: name 'undefined' is not defined" in seen
+    unseen = "the type of an empty sum; whether the arguments stay as they were"
+    assert "Looked at in grading alone: operators.arithmetic: the last digits" in seen
+    assert f"operators.folds: {unseen}" in seen
     content = json.loads(command(package, "--json", cwd=tmp_path).stdout)
+    assert content["not_looked_at"]["operators.folds"] == unseen.split("; ")
     assert content["version"] == "MiniTorch since 2022"
     assert [each["question"] for each in content["stricter_than_minitorch"]] == ["log(10.0)"]
 
@@ -271,19 +309,94 @@ def test_minitorchs_machinery_stays_behind(right):
     assert log["Log"].kernel == "log"
 
 
-def test_lists_may_be_taken_at_once(tmp_path):
-    """Later versions of MiniTorch leave the signatures of map, zipWith and reduce open."""
-    package = tmp_path / "minitorch"
-    package.mkdir()
-    text = (
-        "def map(fn, ls):\n    return [fn(x) for x in ls]\n\n\n"
-        "def zipWith(fn, a, b):\n    return [fn(x, y) for x, y in zip(a, b)]\n\n\n"
-        "def reduce(fn, ls, start):\n    for x in ls:\n        start = fn(start, x)\n    return start\n"
+def ways(*names):
+    """Yield every way to hand over some arguments: in each order, at once or call by call; two lists in their order."""
+    for order in itertools.permutations(names):
+        if "other" not in order or order.index("ls") < order.index("other"):
+            for between in itertools.product((", ", ")("), repeat=len(names) - 1):
+                yield "".join(itertools.chain(*zip(order, (*between, ""), strict=True)))
+
+
+def written(name, way, value):
+    """Return the text of a function that is called in a way; the names of its parameters say nothing."""
+    for part, letter in {"fn": "a", "start": "b", "ls": "c", "other": "d"}.items():
+        way, value = (re.sub(rf"\b{part}\b", letter, text) for text in (way, value))
+    first, *others = way.split(")(")
+    return f"def {name}({first}):\n    return {''.join(f'lambda {each}: ' for each in others)}{value}\n\n\n"
+
+
+def called(name, way, **arguments):
+    """Return the text of a call in a way."""
+    calls = (", ".join(arguments[part] for part in call.split(", ")) for call in way.split(")("))
+    return f"{name}({')('.join(calls)})"
+
+
+MAPS, ZIPS = list(ways("fn", "ls")), list(ways("fn", "ls", "other"))
+FOLDS, FOLDS_WITHOUT_START = list(ways("fn", "start", "ls")), list(ways("fn", "ls"))
+MAP, ZIP, FOLD = "[fn(x) for x in ls]", "[fn(x, y) for x, y in zip(ls, other)]", "functools.reduce(fn, ls, start)"
+
+
+def in_ways(map_way, zip_way, fold_way, fold=FOLD):
+    """Return the text of an `operators.py` whose functions are called in some ways, by each other too."""
+    folded = {name: called("reduce", fold_way, fn=fn, start=start, ls="ls") for name, fn, start in SUMS}
+    if "start" not in fold_way:
+        folded = {name: called("reduce", fold_way, fn=fn, ls=f"[{start}, *ls]") for name, fn, start in SUMS}
+    return (
+        "import functools\n\n\n"
+        + written("map", map_way, MAP)
+        + written("zipWith", zip_way, ZIP)
+        + written("reduce", fold_way, fold)
+        + f"def negList(ls):\n    return {called('map', map_way, fn='neg', ls='ls')}\n\n\n"
+        + f"def addLists(ls, other):\n    return {called('zipWith', zip_way, fn='add', ls='ls', other='other')}\n\n\n"
+        + "\n\n\n".join(f"def {name}(ls):\n    return {folded[name]}" for name in folded)
     )
-    (package / "operators.py").write_text(text)
-    assert run("operators.higher_order", objects(package, "operators.higher_order")).passed
-    (package / "operators.py").write_text(text.replace("fn, ls, start", "fn, start, ls"))
-    assert run("operators.higher_order", objects(package, "operators.higher_order")).passed
+
+
+SUMS = (("sum", "add", "0.0"), ("prod", "mul", "1.0"))
+WAYS = [
+    *((MAPS[i % len(MAPS)], ZIPS[i % len(ZIPS)], way, FOLD) for i, way in enumerate(FOLDS)),
+    *((MAPS[0], ZIPS[0], way, "functools.reduce(fn, ls)") for way in FOLDS_WITHOUT_START),
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: f"reduce({way[2]})")
+def test_functions_are_called_as_they_were_written(tmp_path, way):
+    """MiniTorch since 2023 leaves the signatures of map, zipWith and reduce open: right ones and their callers pass."""
+    (tmp_path / "operators.py").write_text(in_ways(*way))
+    for id in ("operators.higher_order", "operators.folds"):
+        found = objects(tmp_path, id)
+        report = run(id, found)
+        assert report.passed, str(report)
+        assert [probe.name for probe in survivors.PROBES if probe.exercise == id and probing.shows(probe, found)] == []
+    remarks: list[str] = []
+    task, path = minitorch.found_tasks(tmp_path)["operators.higher_order"]
+    minitorch.load(task, path, remarks)
+    ours = ("fn)(ls", "fn)(ls, other", "fn, start)(ls")
+    others = [written for written, usual in zip(way, ours, strict=False) if written != usual]
+    assert [each.partition(", which")[0].partition("(")[2] for each in remarks if each != signatures.NO_START] == [
+        f"{each})" for each in others
+    ]
+
+
+@pytest.mark.parametrize("way", FOLDS)
+def test_a_wrong_reduce_is_called_as_it_was_written(tmp_path, way):
+    """Its mistake is named, and no other: it is asked in the way that gives a number."""
+    (tmp_path / "operators.py").write_text(in_ways(MAPS[0], ZIPS[0], way, "functools.reduce(fn, ls, start and 0.0)"))
+    found = objects(tmp_path, "operators.higher_order")
+    assert [each.reason for each in run("operators.higher_order", found).results if not each.passed] == [
+        "got 12.0, expected 412.0"
+    ]
+    probes = [probe for probe in survivors.PROBES if probe.exercise == "operators.higher_order"]
+    assert [probe.name for probe in probes if probing.shows(probe, found)] == ["reduce-start"]
+    assert not signatures.has_no_start(found["reduce"])
+
+
+def test_an_answer_that_gives_nothing_has_a_start(tmp_path):
+    """A `return` that is missing is no sign of a reduce without start."""
+    text = "def map(fn): ...\ndef zipWith(fn): ...\ndef reduce(fn, start):\n    def fold(ls):\n        return start\n"
+    (tmp_path / "operators.py").write_text(text)
+    lines = list(minitorch.answers(tmp_path, ["operators.higher_order"], set()))
+    assert [line["remark"] for line in lines if "remark" in line] == []
 
 
 AT_ONCE = """import functools
@@ -341,7 +454,13 @@ def test_a_reduce_may_have_no_start(tmp_path):
     (package / "operators.py").write_text(text)
     assert run("operators.folds", objects(package, "operators.folds")).passed
     lines = list(minitorch.answers(package, ["operators.higher_order", "operators.folds"], set()))
-    assert [line["remark"] for line in lines if "remark" in line] == [f"operators.higher_order: {signatures.NO_START}"]
+    remarks = [line["remark"].removeprefix("operators.higher_order: ") for line in lines if "remark" in line]
+    assert remarks.pop() == signatures.NO_START
+    assert [each.partition(", which MiniTorch since 2023 leaves open")[0] for each in remarks] == [
+        "map is called as map(fn, ls)",
+        "zipWith is called as zipWith(fn, ls, other)",
+        "reduce is called as reduce(fn, ls)",
+    ]
     assert all(each["passed"] for line in lines if "report" in line for each in line["report"]["results"])
 
 

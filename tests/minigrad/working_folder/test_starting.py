@@ -393,6 +393,25 @@ def test_nbgrader_finds_the_exchange_of_a_class(tmp_path, monkeypatch):
         assert (app.config.Exchange.root, app.config.CourseDirectory.course_id) == (place, "deep")
 
 
+@pytest.mark.parametrize("what", ["settings", "answers"])
+def test_lab_refuses_a_folder_that_nothing_can_be_saved_in(tmp_path, monkeypatch, what):
+    """One sentence before JupyterLab starts; a port that there is none of is refused as well."""
+    monkeypatch.setattr(lab.waiting, "run", lambda *_: pytest.fail("JupyterLab was started"))
+    if what == "settings":
+        (tmp_path / progressing.FOLDER).write_text("a file")
+    else:  # as in a folder that may be read alone, which root may write to all the same
+
+        def refused(**_named):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(lab.tempfile, "TemporaryFile", refused)
+    with pytest.raises(MinigradError, match=r"^lab: .* cannot be written to \(.*\): your answers could"):
+        lab.run(tmp_path)
+    for port in ("99999999", "65536", "0", "-1"):
+        done = CliRunner().invoke(app, ["lab", str(tmp_path), "--port", port])
+        assert done.exit_code == 2 and "--port" in done.output
+
+
 def test_labs_options_are_passed_on(tmp_path):
     """--no-browser and --port reach JupyterLab, and it opens in the folder."""
     words = lab.command(tmp_path, True, None)

@@ -1,13 +1,16 @@
 """Names that an answer finds in its own package, stand-ins for MiniTorch's machinery, and its older files."""
 
+import builtins
+
 import numpy as np
 import pytest
 
-from minigrad import tensor_data
+from minigrad import operators, tensor_data
 from minigrad.checks import run
 from minigrad.errors import MinigradError
 from minigrad.working_folder import minitorch
 from minigrad.working_folder.minitorch_tensors import Context, Tensor, TensorBackend, TensorData, tensor
+from minigrad.working_folder.their_package import Package
 
 
 def package(tmp_path, folders=(), **files):
@@ -136,7 +139,7 @@ def test_files_that_ask_for_each_other_by_way_of_the_package(tmp_path):
     folder = package(
         tmp_path,
         __init__="from .operators import *\nfrom .helpers import *\n",
-        operators="from .third import minus\ndef negList(ls): return map(minus)(ls)\n"
+        operators="from .third import minus\ndef map(fn): return fn\ndef negList(ls): return map(minus)(ls)\n"
         "def addLists(a, b): return []\ndef sum(ls): return 0.0\ndef prod(ls): return 1.0\n",
         helpers="from . import operators\n",
         third="from . import operators\ndef minus(x): return operators.neg(x)\n",
@@ -399,3 +402,30 @@ def test_the_reduce_of_2020_is_refused(tmp_path):
     assert minitorch.version(folder) == minitorch.NEW
     with pytest.raises(MinigradError, match="takes reduce_shape and reduce_size, as in MiniTorch of 2020"):
         load(folder, "tensor_ops.tensor_reduce")
+
+
+@pytest.mark.parametrize("name", dict.fromkeys(task.file for task in minitorch.TASKS))
+def test_names_of_python_stay_pythons(tmp_path, name):
+    """A file that defines no `max`, `sum` or `map` means Python's; another file that asks it for one gets ours."""
+    path = tmp_path / name
+    path.write_text("def add(x, y):\n    return x + y\n")
+    file = Package(tmp_path, ("minitorch",), minitorch._given).file(path)
+    for each in dir(builtins):
+        file.bind(each)
+    assert [each for each in file.scope if hasattr(builtins, each) and not each.startswith("__")] == []
+    if name == "operators.py":
+        assert file.module.max is operators.max
+
+
+def test_an_answer_may_call_what_python_has(tmp_path):
+    """Built-in functions under names of MiniTorch's tasks, in a file that does not define them."""
+    folder = package(
+        tmp_path,
+        operators="def map(fn):\n    return lambda ls: [fn(x) for x in ls]\n\n\n"
+        "def zipWith(fn):\n    return lambda a, b: [fn(a[i], b[i]) for i in range(min(len(a), len(b)))]\n\n\n"
+        "def reduce(fn, start):\n    def fold(ls):\n        total = max(start, start, key=abs)\n"
+        "        for x in ls:\n            total = fn(total, x)\n        return total + sum((), 0) * pow(2, 3, 5)\n"
+        "    return fold\n",
+    )
+    report = run("operators.higher_order", load(folder, "operators.higher_order"))
+    assert report.passed, str(report)
