@@ -18,6 +18,7 @@ import html.parser
 import re
 import secrets
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import nbformat
@@ -121,12 +122,16 @@ class PageExporter(HTMLExporter):
 
 def page_of(cells: Sequence[nbformat.NotebookNode]) -> str:
     """Cells as Formgrader and feedback pages show them, without anything around them."""
+    return str(_exporter_of_cells().from_notebook_node(nbformat.v4.new_notebook(cells=list(cells)))[0])
+
+
+@cache
+def _exporter_of_cells() -> PageExporter:
     config = Config()
     config.HTMLExporter.preprocessors = ["autograder.gradebook.formulas.Formulas"]
     config.HTMLExporter.filters = dict(FILTERS)
     config.HTMLExporter.template_name = "basic"
-    notebook = nbformat.v4.new_notebook(cells=list(cells))
-    return str(PageExporter(config=config).from_notebook_node(notebook)[0])
+    return PageExporter(config=config)
 
 
 @kept

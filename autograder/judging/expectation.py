@@ -104,6 +104,7 @@ def expect(
     tolerance: float = 1e-9,
     when: Mapping[Any, str | tuple[str, str]] | None = None,
     secret: bool = False,
+    of: str = "",
 ) -> None:
     """Raise `Expectation` unless two values agree.
 
@@ -119,6 +120,7 @@ def expect(
         tolerance: For floats.
         when: For wrong values that tell which mistake was made: the hint for each, or (misconception, hint).
         secret: Whether to keep the wanted value out of the message.
+        of: What the value is, where it is not the result of one of the student's calls: "the number of parameters".
     """
     difference = _difference(seen, wanted, tolerance)
     if difference is None:
@@ -136,6 +138,7 @@ def expect(
     if secret:
         at = f" at {''.join(place)}" if place else ""
         raise Expectation(seen, wanted, f"got {_short(got)}{at}{note}", hint, misconception)
+    note = f" as {of}{note}" if of else note
     sentence = f"got {_short(got)}{_HERE}{note}, expected {_short(want)}"
     if _short(got) == _short(want) or _is_the_number(got, want):  # as with a 3 of NumPy's for a 3
         sentence = f"got {_short(got)} of type {kind_of(got)}{_HERE}{note}, expected one of type {kind_of(want)}"

@@ -291,12 +291,15 @@ def test_a_number_without_decimal_digits_is_a_number(above):
 
 
 def test_a_name_that_is_bound_too_often_is_refused_before_each_place_is_looked_at():
-    """A notebook that binds it 45,000 times costs no more than reading it."""
+    """Of 45,000 statements that bind it, what is one too many is not looked at."""
     cells = [added("a = 1\n" * 9000, number) for number in range(5)]
+    reading = time.thread_time()
+    for cell in cells:
+        ast.parse(cell.source)
     begun = time.thread_time()
     _, refusal = cut(*cells, "def kernel(out):\n    out[0] = a")
     assert "more than 2,000 statements that need each other" in refusal
-    assert time.thread_time() - begun < 6
+    assert time.thread_time() - begun < 15 * (begun - reading)
 
 
 def test_annotations_need_nothing():

@@ -22,6 +22,7 @@ from autograder.building.notebooks import dump
 from autograder.cli import app
 from autograder.common.unforeseen import UNGRADED
 from autograder.course.loading import load_course
+from autograder.gradebook.page_exporter import page_of
 from autograder.grafting.graft import graft
 from autograder.grafting.grafted import Grafted
 from autograder.judging.judge import Judge
@@ -72,9 +73,7 @@ def merged(some: Iterable[str]) -> None:
 
 
 def shown(kind) -> object:
-    return lambda some: steps._exporter().from_notebook_node(
-        nbformat.v4.new_notebook(cells=[kind(each) for each in some])
-    )
+    return lambda some: page_of([kind(each) for each in some])
 
 
 ALONE = {step.name: step.run for step in STEPS if step.name not in MANY} | {"minigrad reads a cell": checked}
