@@ -40,8 +40,13 @@ def _edit(name: str, tries: str, change: Callable[[Node], None]) -> Attack:
 
 
 def _other_cell(notebook: Node) -> Node:
-    """The solution cell of another exercise."""
-    found: Node = next(cell for cell in notebook.cells if cell.source.startswith("# exercise: operators.comparison"))
+    """The solution cell of another exercise; the last cell of a notebook that has none."""
+    cells_of_others = (
+        cell
+        for cell in notebook.cells
+        if cell.source.startswith("# exercise: ") and not cell.source.startswith("# exercise: operators.arithmetic")
+    )
+    found: Node = next(cells_of_others, notebook.cells[-1])
     return found
 
 
