@@ -126,7 +126,7 @@ def _show(checked: list[Checked], problems: list[str]) -> None:
 
 
 def _measured(checked: list[Checked]) -> Iterator[str]:
-    """What a small mistake costs at most, and how many groups one mistake costs at most."""
+    """Say what a small mistake costs at most, and how many groups one mistake costs at most."""
     costs = [(answer.cost, each.exercise, answer.misconception) for each in checked for answer in each.wrong]
     known = [(cost, f"{exercise}: {name}") for cost, exercise, name in costs if cost is not None]
     small = max(((cost.share, name) for cost, name in known if cost.is_small), default=None)

@@ -40,7 +40,7 @@ _ANYWHERE = (
 _OUTSIDE_FUNCTIONS = (*_ANYWHERE, ast.Try, ast.ExceptHandler)
 
 _WRAPS = ("wraps", None, "functools")
-"""What may be imported although it may only be called: its name, no other name for it, its module."""
+"""The function that may be imported although it may only be called: its name, no other name for it, its module."""
 
 _ERRORS = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
 BUILTINS = frozenset(_ERRORS) | frozenset(

@@ -117,7 +117,7 @@ def _call(plugin: HiddenTests, item: pytest.Function) -> None:
 
 
 def _state(module: ModuleType) -> dict[str, object]:
-    """What a test could change of its module: each name's object, with all that it holds of the module's own."""
+    """Tell what a test could change of its module: each name's object, with all that it holds of the module's own."""
     return {
         name: _told(value, module.__name__, frozenset())
         for name, value in vars(module).items()
@@ -156,7 +156,7 @@ def _parts(value: Any, module: str) -> Iterable[Any] | None:
     if isinstance(value, ModuleType) or (callable(value) and getattr(value, "__module__", "") != module):
         return []
     if isinstance(value, FunctionType):
-        # What pytest and hypothesis keep at a test changes with each run.
+        # Pytest and hypothesis keep things at a test that change with each run.
         own = {} if value.__name__.startswith("test_") else vars(value)
         return [value.__defaults__, value.__kwdefaults__, own, inspect.getclosurevars(value).nonlocals]
     if isinstance(value, type):
