@@ -159,7 +159,7 @@ def _line(index: int) -> Body:
 def _lines(function: ast.FunctionDef) -> list[ast.stmt]:
     """The statements of a function, those inside others too, that cannot be a whole answer.
 
-    Left out are its last one, the functions that it makes, and what a branch returns after computing: of a function of
+    Left out are its last one, the functions that it makes, and the arithmetic that a branch returns: of a function of
     two branches, such as sigmoid, one line is right for all ordinary numbers.
     """
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
@@ -167,7 +167,7 @@ def _lines(function: ast.FunctionDef) -> list[ast.stmt]:
     while to_do:
         each = to_do.pop()
         if not isinstance(each, ast.FunctionDef | ast.ClassDef):
-            is_a_branchs_answer = isinstance(each, ast.Return) and isinstance(each.value, ast.BinOp | ast.Call)
+            is_a_branchs_answer = isinstance(each, ast.Return) and isinstance(each.value, ast.BinOp)
             found += [] if is_a_branchs_answer else [each]
             to_do += [node for node in ast.iter_child_nodes(each) if isinstance(node, ast.stmt)][::-1]
     return found

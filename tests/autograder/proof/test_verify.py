@@ -345,6 +345,16 @@ def beside(x):
 """
 
 
+def test_the_arithmetic_of_a_branch_is_no_answer_without_work():
+    """One line of sigmoid's two is right for all ordinary numbers; a branch that only hands something on is tried."""
+    text = (
+        "# exercise: a.f\ndef f(x):\n    ### BEGIN SOLUTION\n    if x > 0:\n        return 1.0 / x\n    if x < 0:\n"
+        "        return abs(x)\n    return 0.0\n    ### END SOLUTION\n"
+    )
+    alone = [body.strip().split("\n")[2:] for name, body in hollow_answers(text) if name.endswith(" alone")]
+    assert ["    return abs(x)"] in alone and ["    return 1.0 / x"] not in alone
+
+
 def test_answers_without_work_of_a_function_that_makes_one():
     """What a written function makes is emptied alone; a line of the reference stands alone, but not its last one."""
     answers = dict(hollow_answers(OF_A_KERNEL, {"ShapeError": "from errors import ShapeError"}))
