@@ -19,20 +19,23 @@ def test_forward_looks_forward(student):
     """At a corner, the slope is that on the right side."""
 
     def observe(mg, epsilon):
-        return mg.derivatives.forward_difference(lambda x: 2.0 * x if x > 0.0 else 5.0 * x, 0.0, epsilon=epsilon)
+        def slope(right, left):
+            return mg.derivatives.forward_difference(lambda x: (right if x > 0.0 else left) * x, 0.0, epsilon=epsilon)
+
+        return [slope(2.0, 5.0), slope(7.0, -1.0)]
 
     expect(
         student(observe, 0.25),
-        2.0,
+        [2.0, 7.0],
         hint="the step goes from x to x + epsilon; rise over run",
         misconception="not-the-forward-slope",
         when={
-            5.0: ("steps-backwards", "5 is the slope on the left side: the step goes from x to x + epsilon"),
-            3.5: ("central-instead-of-forward", "3.5 is the mean of both sides: one of the two points is x itself"),
-            -2.0: "the value at x + epsilon comes first, that at x is subtracted",
-            1.0: "1 is half the slope: there is one step, of length epsilon",
-            0.5: ("rise-without-run", "0.5 is how far f rises from x to x + epsilon: divide it by epsilon"),
-            0.125: "0.125 is the rise times epsilon: divide by it",
+            (5.0, -1.0): ("steps-backwards", "5 is the slope on the left side: the step goes from x to x + epsilon"),
+            (3.5, 3.0): ("central-instead-of-forward", "3.5 is the mean of both sides: one of the two points is x itself"),
+            (-2.0, -7.0): "the value at x + epsilon comes first, that at x is subtracted",
+            (1.0, 3.5): "1 is half the slope: there is one step, of length epsilon",
+            (0.5, 1.75): ("rise-without-run", "0.5 is how far f rises from x to x + epsilon: divide it by epsilon"),
+            (0.125, 0.4375): "0.125 is the rise times epsilon: divide by it",
         },
     )
 

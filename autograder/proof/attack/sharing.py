@@ -369,7 +369,7 @@ def _mm_practice(out, a, b, size):
             total += left[i * size + k] * right[k * size + j]
         out[i * size + j] = total
 """,
-        2.0,
+        2.5,
         _PRODUCT,
     ),
 )
