@@ -4,8 +4,8 @@ A file is renamed into place when it is on the disk.
 
 After SIGKILL, or a crash of the machine, a file holds its old text or its new one, never a part.
 
-`minigrad.files` keeps a file's permissions and waits for no one. The grader's files are for others to read (0644), and
-are locked while they are written, so that `aside.sweep` can tell those that a killed process left.
+`minigrad.machine.files` keeps a file's permissions and waits for no one. The grader's files are for others to read
+(0644), and are locked while they are written, so that `aside.sweep` can tell those that a killed process left.
 """
 
 from __future__ import annotations

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import autodiff, standing_aside
+from minigrad import autodiff
 from minigrad.backends import arrays
 from minigrad.backward.changes import check_unchanged, last_change, was_changed
 from minigrad.backward.tracing import Symbol
 from minigrad.engine import context_of
 from minigrad.functions import OUTPUT, Function, saved_pattern
+from minigrad.machine import overrides
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
@@ -34,7 +35,7 @@ output_serves: dict[type[Function], bool] = {}
 """Functions whose rule gives the same for the output as for the input that it saves."""
 
 _traced: dict[tuple[type[Function], int], Any] = {}
-standing_aside.on_change(_traced.clear)
+overrides.on_change(_traced.clear)
 
 
 class _Saved:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from minigrad import autodiff, backends, engine, standing_aside
+from minigrad import autodiff, backends, engine
 from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded
 from minigrad.backward import specification
@@ -32,6 +32,7 @@ from minigrad.backward.shared import (
 )
 from minigrad.backward.steps import step_as_written, step_on_arrays, step_on_tensors
 from minigrad.errors import GraphError
+from minigrad.machine import overrides
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -311,4 +312,4 @@ class _RecordedWalk(_Walk):
             engine.accumulate_grad(leaf, d)
 
 
-standing_aside.twin(_ways, "back", run, unless=("autodiff", "engine"))
+overrides.twin(_ways, "back", run, unless=("autodiff", "engine"))

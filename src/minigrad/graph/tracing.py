@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import backends, engine, standing_aside
+from minigrad import backends, engine
 from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded
 from minigrad.backward import changes
@@ -17,6 +17,7 @@ from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Several, Var, frozen
 from minigrad.graph.traced import LEFT, Draw, TracedTensor, function_of, refuse
+from minigrad.machine import overrides
 from minigrad.tensors import Tensor, _check_shapes, mapped
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
@@ -100,7 +101,7 @@ class Trace:
         zeros = {id(x): np.zeros(x.shape, x.dtype) for x in known}
         given = _exchanged(options, zeros)
         concrete = self._on_zeros(function, inputs, given)
-        if not standing_aside.is_ours(function):
+        if not overrides.is_ours(function):
             _check_numbers(function, concrete, lambda: self._on_zeros(function, inputs, given, of_other_numbers))
         array = concrete._array
         shape = array.shape

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from minigrad import autodiff, backends, engine, functions, standing_aside, tensor_data, tensor_functions
+from minigrad import autodiff, backends, engine, functions, tensor_data, tensor_functions
 from minigrad.autodiff import History, grad_mode
 from minigrad.backends import arrays, guarded, numpy_forms
 from minigrad.backward import changes, shared, steps, walk
@@ -28,6 +28,7 @@ from minigrad.engine import TensorContext, context_of
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Elementwise, Function
 from minigrad.layout import type_name
+from minigrad.machine import overrides
 from minigrad.machine.missing import missing, refused
 from minigrad.tensor_data import TensorData
 from minigrad.tensor_functions import twins
@@ -948,8 +949,8 @@ def function_of(name: str) -> Callable[..., Any]:
 random.wrap[:] = [Tensor]
 
 for _name, _method in (_ARITHMETIC | _UNARY).items():
-    standing_aside.twin(Tensor, _name, _method, unless=(), when=backends.is_quick_in_all_threads)
-standing_aside.twin(Tensor, "sum", _whole_sum(), unless=("tensor_functions",), when=backends.is_quick_in_all_threads)
+    overrides.twin(Tensor, _name, _method, unless=(), when=backends.is_quick_in_all_threads)
+overrides.twin(Tensor, "sum", _whole_sum(), unless=("tensor_functions",), when=backends.is_quick_in_all_threads)
 
 _ones = {dtype: np.ones((), dtype) for dtype in arrays.FLOATS}
 for _one in _ones.values():

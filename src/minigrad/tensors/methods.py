@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
-from minigrad import backends, functions, standing_aside, tensor_data, tensor_functions
+from minigrad import backends, functions, tensor_data, tensor_functions
 from minigrad.backends import arrays, guarded
+from minigrad.machine import overrides
 from minigrad.tensors import mapped
 from minigrad.tensors.along import ValuesAndIndices
 from minigrad.tensors.comparing import Comparing
@@ -600,7 +601,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         if not x.numel():
             return x.exp().sum(dim, keepdim).log()
         axes = axes_of(x, dim, "logsumexp")
-        if standing_aside.is_cut(tensor_functions.LogSumExp.forward):
+        if overrides.is_cut(tensor_functions.LogSumExp.forward):
             return _logsumexp_by_log_softmax(x, axes, keepdim)
         return tensor_functions.LogSumExp.apply(x, dim=axes, keepdim=keepdim)
 
@@ -615,8 +616,8 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         axis = axis_of(x, dim if axis is None else by_numpys_name(dim, axis, "softmax", -1), "softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0 + 1.0
-        if standing_aside.is_cut(tensor_functions.Softmax.forward):
-            return standing_aside.exercise("nn.functional.softmax")(x, axis)
+        if overrides.is_cut(tensor_functions.Softmax.forward):
+            return overrides.exercise("nn.functional.softmax")(x, axis)
         return tensor_functions.Softmax.apply(x, dim=axis)
 
     def log_softmax(self, dim: int = -1, dtype: DTypeLike | None = None, *, axis: int | None = None) -> Tensor:
@@ -629,8 +630,8 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         axis = axis_of(x, dim if axis is None else by_numpys_name(dim, axis, "log_softmax", -1), "log_softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0
-        if standing_aside.is_cut(tensor_functions.LogSoftmax.forward):
-            return standing_aside.exercise("nn.functional.logsoftmax")(x, axis)
+        if overrides.is_cut(tensor_functions.LogSoftmax.forward):
+            return overrides.exercise("nn.functional.logsoftmax")(x, axis)
         return tensor_functions.LogSoftmax.apply(x, dim=axis)
 
     logsoftmax = log_softmax

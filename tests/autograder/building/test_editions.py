@@ -28,7 +28,7 @@ from autograder.building.editions import (
 from autograder.building.slicing import find_object, squeeze, telling_lines
 from autograder.course import CourseError
 from autograder.course.loading import load_course
-from minigrad.standing_aside import CUT
+from minigrad.machine.overrides import CUT
 
 
 @pytest.fixture
@@ -503,7 +503,7 @@ def test_the_library_asks_the_list(course, tmp_path):
     said = run(
         edition,
         "from minigrad import autodiff, exercises, fast_ops, mlp\n"
-        "from minigrad.standing_aside import is_cut\n"
+        "from minigrad.machine.overrides import is_cut\n"
         "print(is_cut(autodiff.chain_rule), is_cut(mlp.SGD), is_cut(mlp.SGD.step), is_cut(fast_ops.tensor_map))\n"
         "print(is_cut(autodiff.topological_sort), is_cut(mlp.SGD.__init__), is_cut(mlp.Linear))\n"
         "class SGD:\n"
