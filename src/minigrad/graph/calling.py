@@ -16,7 +16,7 @@ from minigrad.graph.capturing import is_object
 from minigrad.graph.compiled import Program
 from minigrad.graph.forms import Call, Static
 from minigrad.graph.program import Var
-from minigrad.tensors import Tensor, mapped
+from minigrad.tensors import Tensor, abstract_mode
 from minigrad.transforms.trees import PyTreeDef
 
 __all__ = ["MISS", "quick_call"]
@@ -37,7 +37,7 @@ class _Writer:
         self.scope |= {
             "MISS": MISS,
             "Tensor": Tensor,
-            "anywhere": mapped.anywhere,
+            "anywhere": abstract_mode.anywhere,
             "floats": backends.floats,
             "here": backends.here,
             "mode": autodiff.grad_mode,

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from minigrad import backends, functions, tensor_data, tensor_functions
 from minigrad.backends import arrays, guarded
 from minigrad.machine import overrides
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.tensors.along import ValuesAndIndices
 from minigrad.tensors.comparing import Comparing
 from minigrad.tensors.composed import Composed, in_common, scaled
@@ -549,11 +549,11 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
         x = cast(Any, self)
-        if mapped.anywhere and (other := mapped.answering((x,))) is not None:
+        if abstract_mode.anywhere and (other := abstract_mode.answering((x,))) is not None:
             return cast("Tensor", other._call("_where_extreme", x, name=name, dim=dim, keepdim=keepdim))
         axis = None if dim is None else axis_of(x, dim, name)
         _refuse_empty(x, tuple(range(x.ndim)) if axis is None else (axis,), name)
-        array = mapped.elements(x)
+        array = abstract_mode.elements(x)
         if not array.ndim:
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
         return cast("Tensor", x.from_host(np.asarray(getattr(np, name)(array, axis=axis, keepdims=keepdim))))
@@ -580,10 +580,10 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
         x = cast(Any, self)
-        if mapped.anywhere and (other := mapped.answering((x,))) is not None:
+        if abstract_mode.anywhere and (other := abstract_mode.answering((x,))) is not None:
             options = {"form": form, "dim": dim, "keepdim": keepdim, "operation": operation}
             return cast("Tensor", other._call("_truth", x, **options))
-        array = mapped.elements(x)
+        array = abstract_mode.elements(x)
         result = form(array, axis=axes_of(x, dim, operation), keepdims=keepdim)
         return cast("Tensor", x.from_host(np.asarray(result)))
 
@@ -645,7 +645,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             keepdim: Whether they stay, with size 1.
         """
         x = cast(Any, self)
-        return x._of_array(guarded.call(arrays.reduce, kernel, mapped.memory(x), tuple(sorted(dim)), keepdim))
+        return x._of_array(guarded.call(arrays.reduce, kernel, abstract_mode.memory(x), tuple(sorted(dim)), keepdim))
 
     # --- products -------------------------------------------------------------------------------------------
 
@@ -724,7 +724,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([1.0]).allclose(minigrad.tensor([1.000001]))
         True
         """
-        a, b = (np.asarray(mapped.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
+        a, b = (np.asarray(abstract_mode.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
         return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
     def equal(self, other: Any) -> bool:
@@ -733,7 +733,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([1.0, 2.0]).equal(minigrad.tensor([1.0, 3.0]))
         False
         """
-        a, b = (np.asarray(mapped.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
+        a, b = (np.asarray(abstract_mode.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
         return bool(np.array_equal(a, b))
 
 
