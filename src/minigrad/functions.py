@@ -85,8 +85,8 @@ __all__ = [
 ]
 
 
-apply_to_numbers: list[Callable[[type[Function], Sequence[Any]], Any]] = []
-"""Applies a function to numbers alone: `minigrad.scalar`, which stands on this module, puts its way here."""
+apply_to_numbers: Any = None
+"""Applies a function to numbers alone: `minigrad.scalar`, which stands on this module, sets it."""
 
 
 class Function:
@@ -174,7 +174,7 @@ class Function:
         for x in inputs:
             if hasattr(x, "chain_rule"):
                 return type(x)._apply(cls, inputs, **options)
-        return apply_to_numbers[0](cls, inputs)
+        return apply_to_numbers(cls, inputs)
 
     @classmethod
     def _forward(cls, ctx: Context, *values: float) -> float:

@@ -489,7 +489,7 @@ class Scalar(Arithmetic):
         return f"Scalar({self.data})" if self.requires_grad else f"Scalar({self.data}, requires_grad=False)"
 
 
-functions.apply_to_numbers[:] = [lambda function, inputs: Scalar._apply(function, inputs)]  # late: twins come and go
+functions.apply_to_numbers = lambda function, inputs: Scalar._apply(function, inputs)  # late: twins come and go
 
 FREED: Any = object()  # stands in `_db` of a result whose graph was freed
 

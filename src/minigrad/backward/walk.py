@@ -17,8 +17,8 @@ import numpy as np
 from minigrad import autodiff, backends, engine
 from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded
-from minigrad.backward import specification
-from minigrad.backward.changes import find_old_inputs, refuse_stale_view, renewed
+from minigrad.backward import changes, specification
+from minigrad.backward.changes import find_old_inputs, refuse_stale_view
 from minigrad.backward.shared import (
     fit_tensor,
     free,
@@ -111,7 +111,7 @@ def run(
     ends_there: bool = False,
 ) -> list[Any]:
     """Propagate gradients newest first; arguments and result are those of `differentiate`."""
-    if renewed:
+    if changes.any_history_replaced:
         for root, _ in roots:
             refuse_stale_view(root, np.inf)
     before = grad_mode.enabled
@@ -177,7 +177,7 @@ class _Walk:
             if node._inputs is None:
                 raise freed(node)
             visited.append(node)
-            if renewed:
+            if changes.any_history_replaced:
                 find_old_inputs(node)
             inputs = node._inputs
             if node._fn.add_back is not None:

@@ -182,7 +182,7 @@ class Jitted(Generic[Result]):
         call, leaves = form_of(args, kwargs, self._static)
         tensors = [x for x in leaves if isinstance(x, Tensor)]
         recorded = grad_mode.enabled and any(x.requires_grad for x in tensors)
-        if recorded or abstract_mode.anywhere or call.device == "both":
+        if recorded or abstract_mode.depth or call.device == "both":
             return self._fun(*args, **kwargs)  # something differentiates, batches or traces this call
         if call.device == "cuda" and not backends.is_quick("cuda"):
             return self._fun(*args, **kwargs)

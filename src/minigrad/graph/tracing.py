@@ -378,7 +378,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
     before = here.draw, here.maps, here.since, here.refuse, here.trace
     here.draw, here.maps, here.since, here.refuse = run.draw, [], run.since, refuse
     here.trace = here.trace or run
-    abstract_mode.anywhere.append(0)
+    abstract_mode.depth.enter()
     try:
         returned = fun(*structure.unflatten(given))
         results, tree = tree_flatten(returned)
@@ -390,7 +390,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         outputs = tuple(run.operand(y) for y in results)
         run.records = any(isinstance(y, Tensor) and y.requires_grad and not y.is_leaf for y in results)
     finally:
-        abstract_mode.anywhere.pop()
+        abstract_mode.depth.leave()
         here.draw, here.maps, here.since, here.refuse, here.trace = before
         run.is_running = False
     constants = tuple((each.var, each.array) for each in run.constants())

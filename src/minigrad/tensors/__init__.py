@@ -46,7 +46,7 @@ NUMBERS = frozenset((float, int, bool))
 _CONVERT = "make a tensor of it with minigrad.tensor(...)"
 _ndarray = np.ndarray
 _small = arrays.LARGE_AND_DEAR
-anywhere = abstract_mode.anywhere
+abstract_depth = abstract_mode.depth
 _float32, _float64 = arrays.FLOATS
 
 
@@ -114,7 +114,7 @@ class Tensor(Methods, InPlace):
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
-        if anywhere and (other := abstract_mode.answering((*inputs, *_parts(options)))) is not None:
+        if abstract_depth and (other := abstract_mode.answering((*inputs, *_parts(options)))) is not None:
             return cast(Tensor, other._apply(function, inputs, **options))
         quick = twins.get(function)
         if quick is not None and inputs[0]._array.__class__ is np.ndarray and backends.is_quick():
@@ -460,7 +460,7 @@ class Tensor(Methods, InPlace):
         return _operate(functions.NE, self, other)
 
     def __invert__(self) -> Tensor:
-        if anywhere and (other := abstract_mode.answering((self,))) is not None:
+        if abstract_depth and (other := abstract_mode.answering((self,))) is not None:
             return cast(Tensor, other._call("__invert__", self))
         if self._array.dtype.kind == "f":
             raise TypeError("~: only tensors of booleans or integers can be inverted")
@@ -486,7 +486,7 @@ class Tensor(Methods, InPlace):
     __rlshift__, __rrshift__ = __lshift__, __rshift__
 
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
-        if anywhere and (answering := abstract_mode.answering((self, other))) is not None:
+        if abstract_depth and (answering := abstract_mode.answering((self, other))) is not None:
             return cast(Tensor, answering._call("_logical", self, sign=sign, form=form, other=other))
         value = abstract_mode.elements(other) if isinstance(other, Tensor) else other
         if not isinstance(value, int | float | np.generic | _ndarray):
@@ -681,7 +681,7 @@ def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: 
 
 def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     """Compute an elementwise function of tensors and numbers."""
-    if anywhere and (other := abstract_mode.answering(inputs)) is not None:
+    if abstract_depth and (other := abstract_mode.answering(inputs)) is not None:
         return cast(Tensor, other._apply(function, inputs))
     values = [x._array if isinstance(x, Tensor) else x for x in inputs]
     _check_operands(function, inputs, values)
@@ -770,7 +770,7 @@ def _arithmetic(name: str, function: type[Elementwise], reverse: bool) -> Any:
         return _operate(function, other, self) if reverse else _operate(function, self, other)
 
     def quick(self: Tensor, other: Any) -> Tensor:
-        if anywhere:
+        if abstract_depth:
             return specified(self, other)
         x, wants = self._array, self._requires_grad
         dtype = x.dtype
@@ -819,7 +819,7 @@ def _unary(name: str, function: type[Elementwise]) -> Any:
     @functools.wraps(specified)
     def quick(self: Tensor) -> Tensor:
         x = self._array
-        if anywhere or x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
+        if abstract_depth or x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
             return cast(Tensor, specified(self))
         token = _silence()
         try:
@@ -861,7 +861,7 @@ def _whole_sum() -> Any:
     ) -> Tensor:
         x = self._array
         some = dim is not None or axis is not None or keepdim or keepdims or dtype is not None
-        if some or anywhere or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
+        if some or abstract_depth or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
             return specified(self, dim, keepdim or keepdims, axis=axis, dtype=dtype)
         axes = ALL_AXES[x.ndim]
         ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
@@ -946,7 +946,7 @@ def function_of(name: str) -> Callable[..., Any]:
     return function
 
 
-random.wrap[:] = [Tensor]
+random.tensor_class = Tensor
 
 for _name, _method in (_ARITHMETIC | _UNARY).items():
     overrides.twin(Tensor, _name, _method, unless=(), when=backends.is_quick_in_all_threads)

@@ -549,7 +549,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
         x = cast(Any, self)
-        if abstract_mode.anywhere and (other := abstract_mode.answering((x,))) is not None:
+        if abstract_mode.depth and (other := abstract_mode.answering((x,))) is not None:
             return cast("Tensor", other._call("_where_extreme", x, name=name, dim=dim, keepdim=keepdim))
         axis = None if dim is None else axis_of(x, dim, name)
         _refuse_empty(x, tuple(range(x.ndim)) if axis is None else (axis,), name)
@@ -580,7 +580,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
         x = cast(Any, self)
-        if abstract_mode.anywhere and (other := abstract_mode.answering((x,))) is not None:
+        if abstract_mode.depth and (other := abstract_mode.answering((x,))) is not None:
             options = {"form": form, "dim": dim, "keepdim": keepdim, "operation": operation}
             return cast("Tensor", other._call("_truth", x, **options))
         array = abstract_mode.elements(x)

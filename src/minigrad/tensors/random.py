@@ -17,10 +17,10 @@ from minigrad.tensors.devices import Device
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Generator", "default_generator", "draws_floats", "wrap"]
+__all__ = ["Generator", "default_generator", "draws_floats", "tensor_class"]
 
-wrap: list[Callable[[Any], Tensor]] = []
-"""The class of tensors: `minigrad.tensors`, which stands on this module, puts it here."""
+tensor_class: Any = None
+"""The class of tensors: `minigrad.tensors`, which stands on this module, sets it."""
 
 
 class Generator:
@@ -107,7 +107,7 @@ class Generator:
 
 def _drawn(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int]) -> Tensor:
     """Return a tensor of numbers that are drawn from a stream."""
-    drawn: Tensor = abstract_mode.draw(numbers, shape, lambda array: wrap[0](np.asarray(array)))
+    drawn: Tensor = abstract_mode.draw(numbers, shape, lambda array: tensor_class(np.asarray(array)))
     return drawn
 
 

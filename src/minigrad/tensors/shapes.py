@@ -430,7 +430,7 @@ class Shapes(Types):
             chosen: Any = key  # the most frequent key needs no closer look
         else:
             keys = key if isinstance(key, tuple) else (key,)
-            if abstract_mode.anywhere and (batched := abstract_mode.among(keys)) is not None:
+            if abstract_mode.depth and (batched := abstract_mode.among(keys)) is not None:
                 return cast("Tensor", batched.taken_from(self, key))
             before, chosen = self._keys(key)
             if before is not None:

@@ -224,7 +224,7 @@ def test_a_trace_that_has_ended():
         with pytest.raises(TraceError, match=r"used outside of its trace, .* a list or an attribute; return it from"):
             use()
     assert (X + 1.0).tolist() == trace(lambda x: x + 1.0, X).run(X.numpy())[0].tolist()
-    assert not abstract_mode.anywhere
+    assert not abstract_mode.depth
 
 
 CASES = {
