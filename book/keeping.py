@@ -11,7 +11,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from book.places import ROOT
-from minigrad.files import write
+from minigrad.machine.files import write
 
 __all__ = ["hash_of", "kept", "of_files", "of_library"]
 

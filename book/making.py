@@ -18,7 +18,7 @@ from book.lessons import lesson_page
 from book.misconceptions import misconceptions
 from book.places import ROOT, Folders
 from book.reference import reference
-from minigrad.files import write
+from minigrad.machine.files import write
 
 # After autograder's: it spares jsonschema an import of a second.
 import nbformat  # isort: skip

@@ -5,6 +5,7 @@ The floors between the folders are contracts in pyproject.toml, which `make lint
 """
 
 import re
+import tomllib
 from graphlib import CycleError, TopologicalSorter
 
 import grimp
@@ -28,8 +29,7 @@ def test_no_module_imports_itself_by_way_of_others(imports):
 
 def test_a_room_imports_only_rooms_above_it_in_the_table(root, imports):
     """ARCHITECTURE.md lists the rooms of the library, lowest first; those of a row may import each other."""
-    page = (root / "ARCHITECTURE.md").read_text()
-    table = page.partition("\n## The library\n")[2].partition("\n## ")[0]
+    table = _the_library(root)
     rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
     floors = {room: floor for floor, row in enumerate(rows) for room in re.findall(r"`(\w+)/?`", row)}
     arrows = {
@@ -41,3 +41,19 @@ def test_a_room_imports_only_rooms_above_it_in_the_table(root, imports):
     rooms = {room for arrow in arrows for room in arrow}
     assert rooms - {"__main__"} == set(floors)
     assert {(room, other) for room, other in arrows if room in floors and floors[other] > floors[room]} == set()
+
+
+def test_the_top_of_the_library_is_the_syllabus(root):
+    """ARCHITECTURE.md lists the modules of the exercises, by lesson, and the few beside them; there is no other."""
+    course = tomllib.loads((root / "course" / "course.toml").read_text())
+    top = {path.stem for path in (root / "src" / "minigrad").glob("*.py")}
+    modules = dict.fromkeys(exercise["id"].partition(".")[0] for exercise in course["exercise"])
+    syllabus = [module for module in modules if module in top]  # exercises of lesson 09 stand in `nn/`
+    listed = re.findall(r"`(\w+)`", _the_library(root).partition("A room imports")[0])
+    assert listed[: len(syllabus)] == syllabus
+    assert set(listed) | {"__init__", "__main__", "cli"} == top
+
+
+def _the_library(root):
+    """The section of ARCHITECTURE.md about the library."""
+    return (root / "ARCHITECTURE.md").read_text().partition("\n## The library\n")[2].partition("\n## ")[0]

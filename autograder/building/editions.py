@@ -26,7 +26,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from autograder.building.slicing import ObjectSource, answers_in, find_object
-from autograder.common.aside import PREFIX, Aside, sweep
+from autograder.common.atomic import PREFIX, Aside, sweep
 from autograder.common.errors import GraderError
 from autograder.common.files import put, write
 from autograder.course import Course, Exercise, module_of, split_object

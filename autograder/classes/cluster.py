@@ -23,8 +23,8 @@ from distributed import CancelledError, Client, Future, KilledWorker
 from autograder.classes.claims import Claims
 from autograder.classes.dask_worker import GradingPlugin, answer
 from autograder.classes.executor import AHEAD, TICK
-from autograder.classes.line import Line
 from autograder.classes.parcel import Answer, Question, pack_course
+from autograder.classes.queue import TaskQueue
 from autograder.classes.work import Done, Task, kept_entry, kept_with, reason_of
 from autograder.classes.worker import Fault, attempt
 from autograder.common.errors import GraderError
@@ -62,7 +62,7 @@ class Cluster:
     def __init__(self, judge: Judge, keep: bool, write: bool, claims: Claims | None, scheduler: str) -> None:
         self._judge, self._keep, self._write = judge, keep, write
         self._scheduler = scheduler
-        self._line, self._new = Line(claims), Line(claims)
+        self._queue, self._new = TaskQueue(claims), TaskQueue(claims)
         self._lesson = ""
         self._out: dict[Future[bytes], tuple[Task, str]] = {}
         self._ended: queue.SimpleQueue[Future[bytes]] = queue.SimpleQueue()
@@ -95,12 +95,12 @@ class Cluster:
                 self._client.unregister_worker_plugin(self._run)
         with contextlib.suppress(Exception):
             self._client.close(timeout=2)
-        self._line.close()
+        self._queue.close()
 
     @property
     def busy(self) -> bool:
         """True if anything is still to be done."""
-        return self._new.waits or self._line.waits or bool(self._out)
+        return self._new.waits or self._queue.waits or bool(self._out)
 
     @property
     def at(self) -> tuple[str, ...]:
@@ -108,12 +108,12 @@ class Cluster:
         if not self._room:
             return ("a worker",)
         students = tuple(dict.fromkeys(task.work.student for task, _ in self._out.values()))
-        return students or (("another run",) if self._line.is_elsewhere else ())
+        return students or (("another run",) if self._queue.is_elsewhere else ())
 
     def add(self, tasks: Sequence[Task]) -> None:
         """Put tasks into line."""
         for task in tasks:
-            (self._line if task.lesson else self._new).add(task)
+            (self._queue if task.lesson else self._new).add(task)
 
     def answers(self) -> list[Done]:
         """Return the tasks done since the last call; an empty list if none ended for a moment.
@@ -154,15 +154,15 @@ class Cluster:
             except ClusterError:
                 raise
             except Exception as error:  # whatever one submission does, the class goes on
-                self._line.give_back(task)
+                self._queue.give_back(task)
                 found.append(Done.failed(task, reason_of(error)))
         return found
 
     def _next(self) -> Task | None:
         """A task of the lesson that the workers have sandboxes for; another lesson's once everything is taken in."""
-        if self._new.waits and self._lesson and not self._line.has(self._lesson):
+        if self._new.waits and self._lesson and not self._queue.has(self._lesson):
             return None
-        return self._line.next(self._lesson)
+        return self._queue.next(self._lesson)
 
     def _given(self, task: Task) -> list[Done]:
         """Send a notebook, unless its result is there."""
@@ -172,7 +172,7 @@ class Cluster:
         if self._keep or task.shared:
             kept = kept_entry(self._judge, work, task.lesson, sha256, todays=not self._keep)
             if kept is not None:
-                self._line.give_back(task)
+                self._queue.give_back(task)
                 return [Done(task, kept, True, stale=self._is_stale(kept))]
         record = recorded(root / ORIGINALS / work.student / work.assignment, task.lesson, data)
         question = Question(work.assignment, task.lesson, data, record).pack()
@@ -198,7 +198,7 @@ class Cluster:
         if said.ended:
             return self._lost(task, said.ended)
         done = self._done(task, sha256, said)
-        self._line.give_back(task)
+        self._queue.give_back(task)
         return [done]
 
     def _done(self, task: Task, sha256: str, said: Answer) -> Done:
@@ -211,7 +211,7 @@ class Cluster:
 
     def _lost(self, task: Task, how: str) -> list[Done]:
         """Give a task out once more; in the end it could not be done."""
-        lost = self._line.lost(task, how)
+        lost = self._queue.lost(task, how)
         return [] if lost is None else [lost]
 
     def _check(self, task: Task, sha256: str, entry: Entry) -> None:

@@ -64,7 +64,8 @@ class GradingPlugin(WorkerPlugin):
         ours, theirs = multiprocessing.Pipe()
         numbers = (str(theirs.fileno()), str(os.getpid()))
         # -P: no module of the folder that the worker was started in takes the place of another one.
-        command = [sys.executable, "-P", "-m", "autograder.classes.apart", *numbers, str(self._folder), self._isolation]
+        program = (sys.executable, "-P", "-m", "autograder.classes.cluster_worker")
+        command = [*program, *numbers, str(self._folder), self._isolation]
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
         self._connection = ours

@@ -21,7 +21,7 @@ from typing import Self
 
 from autograder.classes.claims import Claims
 from autograder.classes.executor import AHEAD, TICK, Executor
-from autograder.classes.line import Line
+from autograder.classes.queue import TaskQueue
 from autograder.classes.work import Done, Outcome, Progress, Task, Work
 from autograder.classes.worker import Fault, serve
 from autograder.judging.judge import Judge
@@ -150,7 +150,7 @@ class _Pool:
 
     def __init__(self, judge: Judge, size: int, keep: bool, write: bool, claims: Claims | None) -> None:
         self._arguments = (judge, keep, write)
-        self._line = Line(claims)
+        self._queue = TaskQueue(claims)
         self._workers: list[_Worker] = []
         try:
             for _ in range(size):
@@ -188,23 +188,23 @@ class _Pool:
                 worker.process.kill()
                 worker.process.join()
             worker.connection.close()
-        self._line.close()
+        self._queue.close()
 
     @property
     def busy(self) -> bool:
         """True if anything is still to be done."""
-        return self._line.waits or any(worker.tasks for worker in self._workers)
+        return self._queue.waits or any(worker.tasks for worker in self._workers)
 
     @property
     def at(self) -> tuple[str, ...]:
         """The students whose work the processes are at; another run, if only that has work."""
         students = tuple(dict.fromkeys(worker.tasks[0].work.student for worker in self._workers if worker.tasks))
-        return students or (("another run",) if self._line.is_elsewhere else ())
+        return students or (("another run",) if self._queue.is_elsewhere else ())
 
     def add(self, tasks: Sequence[Task]) -> None:
         """Put tasks into line, and to work."""
         for task in tasks:
-            self._line.add(task)
+            self._queue.add(task)
         # Whoever has least at hand comes first, so that nobody idles while another takes two.
         for worker in sorted(self._workers, key=lambda each: len(each.tasks)):
             self._feed(worker)
@@ -220,7 +220,7 @@ class _Pool:
 
     def _next(self, worker: _Worker) -> Task | None:
         """A task that no other run is at."""
-        return self._line.next(worker.lesson, [each.lesson for each in self._workers if each is not worker])
+        return self._queue.next(worker.lesson, [each.lesson for each in self._workers if each is not worker])
 
     def answers(self) -> list[Done]:
         """Return the tasks done since the last call; an empty list if none ended for a moment.
@@ -240,7 +240,7 @@ class _Pool:
             task = worker.tasks.popleft()
             if isinstance(answer, Fault):
                 raise answer.seen_in(task)
-            self._line.give_back(task)
+            self._queue.give_back(task)
             found.append(answer)
         self.add([])
         return found
@@ -251,7 +251,7 @@ class _Pool:
         worker.connection.close()
         self._workers.remove(worker)
         for task in list(worker.tasks)[:0:-1]:
-            self._line.add(task, first=True)
-        lost = self._line.lost(worker.tasks[0], str(worker.process.exitcode)) if worker.tasks else None
+            self._queue.add(task, first=True)
+        lost = self._queue.lost(worker.tasks[0], str(worker.process.exitcode)) if worker.tasks else None
         self._workers.append(self._start())
         return [] if lost is None else [lost]

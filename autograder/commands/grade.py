@@ -119,12 +119,12 @@ def _grade_all(judge: Judge, notebooks: Sequence[Path], lesson: str | None) -> l
 
 def _changes(folder: Path | None, submission: Submission) -> list[str]:
     """Return what has changed since the last report, and keep this one; an unreadable notebook has no report."""
-    from autograder.telling import since
+    from autograder.telling import report_diff
 
     if folder is None or submission.unreadable:
         return []
-    changed = since.sentences(since.read_kept(folder, submission.lesson), submission)
-    since.keep(folder, submission, dt.datetime.now(dt.UTC))
+    changed = report_diff.sentences(report_diff.read_kept(folder, submission.lesson), submission)
+    report_diff.keep(folder, submission, dt.datetime.now(dt.UTC))
     return changed
 
 

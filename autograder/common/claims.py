@@ -1,6 +1,6 @@
 """Claims: files of a course's folder that say which run of the grader is at what, so that two runs share the work.
 
-A claim is a lock of the operating system on a file (`common.aside`), which ends with its process. So the claim of a
+A claim is a lock of the operating system on a file (`common.atomic`), which ends with its process. So the claim of a
 process that SIGKILL ends is void at once, and nobody waits for it.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from autograder.common.aside import lock, unlock
+from autograder.common.atomic import lock, unlock
 
 __all__ = ["Claim"]
 

@@ -4,8 +4,8 @@ A file is renamed into place when it is on the disk.
 
 After SIGKILL, or a crash of the machine, a file holds its old text or its new one, never a part.
 
-`minigrad.files` keeps a file's permissions and waits for no one. The grader's files are for others to read (0644), and
-are locked while they are written, so that `aside.sweep` can tell those that a killed process left.
+`minigrad.machine.files` keeps a file's permissions and waits for no one. The grader's files are for others to read
+(0644), and are locked while they are written, so that `atomic.sweep` can tell those that a killed process left.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from autograder.common.aside import PREFIX, lock, unlock
+from autograder.common.atomic import PREFIX, lock, unlock
 
 __all__ = ["copy", "put", "rewrite", "write"]
 

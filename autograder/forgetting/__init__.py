@@ -14,7 +14,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.common.aside import PREFIX, remove, sweep
+from autograder.common.atomic import PREFIX, remove, sweep
 from autograder.common.files import rewrite, write
 from autograder.course import Course
 from autograder.course.extensions import read_extensions, write_extension

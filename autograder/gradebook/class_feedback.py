@@ -30,7 +30,7 @@ from nbgrader.api import MissingEntry
 from nbgrader.converters import GenerateFeedback
 from nbgrader.utils import find_all_files
 
-from autograder.common.aside import PREFIX, Aside, sweep
+from autograder.common.atomic import PREFIX, Aside, sweep
 from autograder.common.effort import Effort
 from autograder.common.files import write
 from autograder.course import CourseError
@@ -40,8 +40,8 @@ from autograder.gradebook.feedback import keep_open, rows_of
 from autograder.gradebook.settings import load_app
 from autograder.grafting.tidying import course_of
 from autograder.reading.student_files import one_line
-from autograder.results.keeping import content_hash, hash_files
 from autograder.results.ledger import LEDGER, entry_path
+from autograder.results.result_cache import content_hash, hash_files
 
 __all__ = ["ClassFeedback", "Made"]
 

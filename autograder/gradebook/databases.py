@@ -23,7 +23,7 @@ from sqlalchemy import URL, Connection, Table, create_engine, func, inspect, mak
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
-from autograder.common.aside import Aside
+from autograder.common.atomic import Aside
 from autograder.course import Course, CourseError
 from autograder.gradebook.diagnosing import diagnosed, diagnosis, refuse_an_unusable_gradebook
 from autograder.gradebook.settings import gradebook_url

@@ -28,7 +28,7 @@ from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
-from autograder.common.aside import remove
+from autograder.common.atomic import remove
 from autograder.course import Course
 from autograder.gradebook.blueprints import NO_RESPONSE
 from autograder.gradebook.dates import Dates

@@ -31,7 +31,7 @@ from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, Sa
 from traitlets import Bool, Unicode
 from traitlets.log import get_logger
 
-from autograder.common.aside import Aside
+from autograder.common.atomic import Aside
 from autograder.common.unforeseen import unforeseen
 from autograder.course import Course, CourseError
 from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of, put_dates

@@ -36,7 +36,7 @@ from nbgrader.converters import Autograde, NbGraderException
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from autograder.building.notebooks import dump
-from autograder.common.aside import PREFIX, Aside, sweep
+from autograder.common.atomic import PREFIX, Aside, sweep
 from autograder.common.files import copy, put
 from autograder.course import CourseError
 from autograder.gradebook.blueprints import Blueprint, has_id, score

@@ -25,7 +25,7 @@ from nbgrader.utils import parse_utc
 from autograder.building.masters import find_master
 from autograder.building.notebooks import dump
 from autograder.building.questions import is_untouched
-from autograder.common.aside import Aside
+from autograder.common.atomic import Aside
 from autograder.common.files import put, write
 from autograder.common.marker import exercise_of
 from autograder.course import Course

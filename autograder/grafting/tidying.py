@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from autograder.common.aside import PREFIX, Aside, sweep
+from autograder.common.atomic import PREFIX, Aside, sweep
 from autograder.common.files import put
 from autograder.course import Course, CourseError
 from autograder.course.loading import load_course

@@ -16,7 +16,7 @@ from autograder.building.editions import cached_edition, edition_name, graded_wi
 from autograder.course import Course, Exercise
 from autograder.judging.hidden_tests import files_of
 from autograder.results.causes import KINDS, NO_WORK, SEEN, read_kinds, read_seen
-from autograder.results.keeping import Outcomes, content_hash, grader_files, hash_files, text_files
+from autograder.results.result_cache import Outcomes, content_hash, grader_files, hash_files, text_files
 from autograder.sandbox import Limits, SourceCell
 
 __all__ = ["Fingerprint"]

@@ -27,7 +27,6 @@ from autograder.grafting.graft import Grafted, stubs
 from autograder.judging.expectation import NO_RETURN
 from autograder.judging.fingerprint import Fingerprint
 from autograder.judging.hidden_tests import HIDDEN
-from autograder.judging.hurried import Hurried
 from autograder.judging.listening import Listener
 from autograder.judging.plugin import SHRINK_SECONDS, HiddenTests
 from autograder.judging.sandboxes import Sandboxes
@@ -43,12 +42,13 @@ from autograder.judging.student_cells import (
     without_later_imports,
     without_some,
 )
+from autograder.judging.time_budget import TimeBudget
 from autograder.judging.warm_tests import WarmTests
 from autograder.judging.watched import Watched, watched_cells
 from autograder.reading import definitions_only
 from autograder.results import Graded, Submission, Verdict
 from autograder.results.causes import confirmed
-from autograder.results.keeping import Outcomes, content_hash, kept_path, read_record, write_record
+from autograder.results.result_cache import Outcomes, content_hash, kept_path, read_record, write_record
 from autograder.results.shortening import shortened, shortened_notes
 from autograder.sandbox import ExerciseSpec, SandboxError, Session, SourceCell, pack_probe
 from autograder.sandbox.inside.patience import Patience, kept_waiting
@@ -314,7 +314,7 @@ class Judge:
             refusal: Why tests that rely on a witness cannot be asked; the empty string if they can.
         """
         listener = self._heard(exercise)
-        asked = Hurried(session, self.fingerprint.limits(exercise).test_seconds, listener.asked)
+        asked = TimeBudget(session, self.fingerprint.limits(exercise).test_seconds, listener.asked)
         seed, shrink = self.course.seed, self._shrink_seconds
         plugin = HiddenTests(exercise.id, self._groups, asked, self._pack, seed, shrink, points_only, listener)
         plugin.refusal = refusal

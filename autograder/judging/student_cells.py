@@ -13,7 +13,7 @@ from autograder.common.python_text import bound_by, defined_names, helper_names,
 from autograder.course import Course, Exercise
 from autograder.grafting.graft import Grafted
 from autograder.results import NO_CELL, NOT_STARTED, Graded
-from autograder.results.keeping import Outcomes
+from autograder.results.result_cache import Outcomes
 from autograder.sandbox import SourceCell
 
 __all__ = [

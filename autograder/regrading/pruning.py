@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.building.editions import EDITIONS
-from autograder.common.aside import remove
+from autograder.common.atomic import remove
 from autograder.course import Course
 from autograder.grafting.tidying import ORIGINALS
 from autograder.judging.judge import Judge
 from autograder.reading.handed_in import every_file, is_notebook
 from autograder.reading.student_files import Unreadable, without_outputs
-from autograder.results.keeping import follows_of
+from autograder.results.result_cache import follows_of
 
 __all__ = ["KINDS", "NEWEST", "Unneeded", "discard", "unneeded"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from autograder.common.aside import Aside, sweep
+from autograder.common.atomic import Aside, sweep
 from autograder.sandbox.packages import packages
 
 __all__ = ["BOOT", "NOBODIES", "View", "expand", "make_view", "remove_stale"]

@@ -23,7 +23,7 @@ from typing import Any
 
 from book.lite.places import CORE, PYODIDE, LiteError
 from book.places import ROOT
-from minigrad.files import write
+from minigrad.machine.files import write
 
 __all__ = ["core", "files_of", "pure_wheels"]
 

@@ -22,7 +22,7 @@ from book.lite.notebooks import for_browser, lessons
 from book.lite.places import ASKED_FOR, CORE, KERNEL, PURE, LiteError, Places
 from book.lite.wheels import wheel
 from book.places import ROOT
-from minigrad.files import write
+from minigrad.machine.files import write
 
 __all__ = ["Site", "make", "ready"]
 

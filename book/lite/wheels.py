@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from minigrad.files import write
+from minigrad.machine.files import write
 
 __all__ = ["wheel"]
 

@@ -88,6 +88,7 @@ _moved_modules = {
     "cuda": "tensors.on_cuda",
     "doctor": "commands.doctor",
     "hints": "tutor.hints",
+    "tour": "draw.tour",
 }
 _lazy_names = {
     "Generator": "tensors.creation",
@@ -213,4 +214,4 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 with suppress(ImportError):  # an edition for students leaves out the twins, which give answers away
-    importlib.import_module("minigrad.fast")  # not `from minigrad import fast`, which asks __getattr__ first
+    importlib.import_module("minigrad.backward.quick_scalars")

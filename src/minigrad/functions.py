@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, cast
 
-from minigrad import operators, standing_aside
+from minigrad import operators
 from minigrad.autodiff import Context
 from minigrad.errors import FunctionError
+from minigrad.machine import overrides
 
 __all__ = [
     "EQ",
@@ -84,8 +85,8 @@ __all__ = [
 ]
 
 
-apply_to_numbers: list[Callable[[type[Function], Sequence[Any]], Any]] = []
-"""Applies a function to numbers alone: `minigrad.scalar`, which stands on this module, puts its way here."""
+apply_to_numbers: Any = None
+"""Applies a function to numbers alone: `minigrad.scalar`, which stands on this module, sets it."""
 
 
 class Function:
@@ -173,7 +174,7 @@ class Function:
         for x in inputs:
             if hasattr(x, "chain_rule"):
                 return type(x)._apply(cls, inputs, **options)
-        return apply_to_numbers[0](cls, inputs)
+        return apply_to_numbers(cls, inputs)
 
     @classmethod
     def _forward(cls, ctx: Context, *values: float) -> float:
@@ -314,7 +315,7 @@ def _place_of(saved: Any, values: Sequence[float], output: Any, function: type[F
     )
 
 
-standing_aside.on_change(_patterns.clear)
+overrides.on_change(_patterns.clear)
 
 
 # --- arithmetic ---------------------------------------------------------------------------------------------
@@ -391,7 +392,7 @@ class Div(Elementwise):
     def backward(ctx: Context, d_output: Any) -> Any:
         """The derivatives are 1 / b and -a / b^2."""
         a, b = ctx.saved_values
-        if standing_aside.is_cut(_through_quotient):
+        if overrides.is_cut(_through_quotient):
             return d_output / b, _through_inverse(b, d_output * a)
         return d_output / b, _through_quotient(a, b, d_output)
 

@@ -42,7 +42,7 @@ __all__ = [
     "where",
 ]
 
-_generator = [np.random.default_rng(0)]
+_generator = np.random.default_rng(0)
 
 
 def manual_seed(seed: int) -> None:
@@ -50,7 +50,8 @@ def manual_seed(seed: int) -> None:
 
     >>> minigrad.symbols.manual_seed(1)
     """
-    _generator[0] = np.random.default_rng(seed)
+    global _generator
+    _generator = np.random.default_rng(seed)
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Op:
 
 
 def _rand_like(x: Any) -> Any:
-    return _generator[0].random(x.shape).astype(x.dtype)
+    return _generator.random(x.shape).astype(x.dtype)
 
 
 OPS: Mapping[str, Op] = {

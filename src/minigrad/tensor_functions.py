@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from minigrad import backends, functions, layout, standing_aside
+from minigrad import backends, functions, layout
 from minigrad.autodiff import no_grad
 from minigrad.backends import arrays
 from minigrad.errors import FunctionError, IndexingError
 from minigrad.functions import Function
+from minigrad.machine import overrides
 
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
@@ -375,7 +376,7 @@ twins: dict[type[Function], type[Function]] = {}
 
 for _specified, _twin in ((Sum, _QuickSum), (Permute, _QuickPermute), (View, _QuickView), (Max, _QuickMax)):
     _twin.__name__ = _specified.__name__  # the name of its `grad_fn`
-    standing_aside.twin(twins, _specified, _twin, unless=("tensor_functions",))
+    overrides.twin(twins, _specified, _twin, unless=("tensor_functions",))
 
 
 # --- moving elements about ----------------------------------------------------------------------------------
@@ -928,7 +929,7 @@ def _quick_matmul_back(ctx: TensorContext, d_output: Any) -> Any:
     return d_a, matmul(transpose(a), d_output)
 
 
-standing_aside.twin(MatMul, "backward", staticmethod(_quick_matmul_back), unless=("tensor_functions",))
+overrides.twin(MatMul, "backward", staticmethod(_quick_matmul_back), unless=("tensor_functions",))
 
 
 class Linear(Function):

@@ -2,7 +2,7 @@
 
 import os
 
-from autograder.common.aside import PREFIX
+from autograder.common.atomic import PREFIX
 
 
 class Flushes:

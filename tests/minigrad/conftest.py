@@ -2,18 +2,19 @@
 
 import pytest
 
-from minigrad import Scalar, autodiff, derivatives, functions, mlp, module, operators, standing_aside
+from minigrad import Scalar, autodiff, derivatives, functions, mlp, module, operators
 from minigrad.autodiff import is_grad_enabled
 from minigrad.exercises import installing
+from minigrad.machine import overrides
 
 
 @pytest.fixture(params=["specification", "fast"])
 def engine(request):
     """Run a test with the methods of `Scalar` as they are written, and again with their quick twins."""
     if request.param == "specification":
-        standing_aside.use_twins(False)
+        overrides.use_twins(False)
     yield request.param
-    standing_aside.use_twins(True)
+    overrides.use_twins(True)
 
 
 @pytest.fixture(autouse=True)
@@ -45,4 +46,4 @@ def library_as_it_was():
         installation.undo()
     after = _library()
     assert {key for key in before.keys() | after.keys() if before.get(key) is not after.get(key)} == set()
-    assert Scalar.__mul__.__module__ == "minigrad.fast"
+    assert Scalar.__mul__.__module__ == "minigrad.backward.quick_scalars"

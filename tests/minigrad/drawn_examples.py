@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from autograder.results import pictures
-from minigrad import Scalar, datasets, debug, draw, ones, program, tensor, tour, zeros
+from minigrad import Scalar, datasets, debug, draw, ones, program, tensor, zeros
 from minigrad.checks.standins import leaf, result
 from minigrad.debug import cuda_races
+from minigrad.draw import tour
 from minigrad.dual import Dual
 from minigrad.graph import optimize, trace
 from minigrad.loops import Lifetime

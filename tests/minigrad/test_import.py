@@ -53,13 +53,13 @@ def test_modules_come_when_they_are_used():
 
 def test_the_quick_twins_are_in_place():
     """After the import a Scalar has its quick methods."""
-    assert python("import minigrad; print(minigrad.Scalar.__mul__.__module__)") == "minigrad.fast"
+    assert python("import minigrad; print(minigrad.Scalar.__mul__.__module__)") == "minigrad.backward.quick_scalars"
 
 
 def test_it_works_without_the_quick_twins():
-    """An edition without `fast` runs on the specification."""
+    """An edition without the quick twins of Scalar runs on the specification."""
     code = (
-        "import sys; sys.modules['minigrad.fast'] = None\n"
+        "import sys; sys.modules['minigrad.backward.quick_scalars'] = None\n"
         "import minigrad; from minigrad import exercises\n"
         "x = minigrad.Scalar(3.0)\n"
         "with exercises.install({}): (x * x).backward()\n"
@@ -101,9 +101,10 @@ def test_imports_of_released_notebooks_stay():
 
 def test_a_moved_module_is_the_module():
     """A module's old name is the module itself: what is set there is set."""
-    code = "from minigrad import arrays, creation, doctor, hints\n"
-    code += "print(*(each.__name__ for each in (creation, doctor, arrays, hints)))"
+    code = "from minigrad import arrays, creation, doctor, hints, tour\n"
+    code += "print(*(each.__name__ for each in (creation, doctor, arrays, hints, tour)))"
     moved = "minigrad.tensors.creation minigrad.commands.doctor minigrad.backends.arrays minigrad.tutor.hints"
+    moved += " minigrad.draw.tour"
     assert python(code) == moved
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from minigrad import Scalar, datasets, derivatives, mlp, standing_aside
+from minigrad import Scalar, datasets, derivatives, mlp
+from minigrad.machine import overrides
 from minigrad.module import Parameter
 
 
@@ -146,11 +147,11 @@ def test_both_engines_train_alike():
         return [e.loss for e in mlp.fit(mlp.MLP((2, 4), seed=0), datasets.xor(12), 8, 0.5)]
 
     quick = losses()
-    standing_aside.use_twins(False)
+    overrides.use_twins(False)
     try:
         assert losses() == pytest.approx(quick, rel=1e-12)
     finally:
-        standing_aside.use_twins(True)
+        overrides.use_twins(True)
 
 
 def test_an_epoch_reports_what_was_before_its_step():

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import data, exercises, nn, optim, standing_aside, training
+from minigrad import data, exercises, nn, optim, training
 from minigrad.errors import ExerciseNotDone
+from minigrad.machine import overrides
 
 SHAPES = [(3, 5), (1, 64), (8, 3, 5, 5), (4, 2, 3), (2, 3, 2, 3, 4)]
 
@@ -68,11 +69,11 @@ def walked(library, name, settings, steps=5):
 def test_optimizers_take_the_steps_that_are_written(name, settings):
     """By its quick rule and by the step that students write, an optimizer goes where PyTorch's does."""
     quick = walked(minigrad, name, settings)
-    standing_aside.use_twins(False)
+    overrides.use_twins(False)
     try:
         written = walked(minigrad, name, settings)
     finally:
-        standing_aside.use_twins(True)
+        overrides.use_twins(True)
     assert written == pytest.approx(np.array(quick), rel=1e-12)
     assert quick == pytest.approx(np.array(walked(torch, name, settings)), rel=1e-9)
 
@@ -148,9 +149,9 @@ def test_an_edition_without_the_step_says_so(monkeypatch):
         raise ExerciseNotDone("training.adam_step is not done yet")
 
     monkeypatch.setattr(training, "adam_step", cut)
-    standing_aside.use_twins(False)
+    overrides.use_twins(False)
     try:
         with pytest.raises(ExerciseNotDone, match="adam_step"):
             walked(minigrad, "Adam", {})
     finally:
-        standing_aside.use_twins(True)
+        overrides.use_twins(True)

@@ -27,9 +27,10 @@ def rebuilt(variable, leaf):
 """
 _BY_SCALARS = f"""{_REBUILT}
 def backpropagate(variable, deriv=1.0):
-    from minigrad import Scalar, fast
+    from minigrad import Scalar
+    from minigrad.backward import quick_scalars
     root, leaves, twins = rebuilt(variable, lambda: Scalar(0.0))
-    fast.backpropagate(root, deriv)
+    quick_scalars.backpropagate(root, deriv)
     for leaf, twin in zip(leaves, twins):
         leaf.accumulate_derivative(twin.grad)
 """

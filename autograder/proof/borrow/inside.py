@@ -25,10 +25,7 @@ import cloudpickle
 import numpy as np
 from numpy.testing import assert_allclose
 
-_APART = (
-    "__main__", "cli", "commands", "exercises", "files", "machine", "standing_aside", "tutor", "widgets",
-    "working_folder",
-)  # fmt: skip
+_APART = ("__main__", "cli", "commands", "exercises", "machine", "tutor", "widgets", "working_folder")
 _BORING = frozenset({"__init__", "__new__", "__repr__", "__getattr__", "__setattr__", "__del__", "__init_subclass__"})
 _TOGETHER = 25  # functions that are tried in one process
 

@@ -276,7 +276,7 @@ class Child:
         """Return whether an object was imported from the library rather than written in a cell.
 
         A function that the library's functions make, as in ``negList = map(neg)``, is the student's. The library's own
-        `standing_aside.is_ours` says the same, but a cell can change what stands there.
+        `machine.overrides.is_ours` says the same, but a cell can change what stands there.
         """
         is_made = "<locals>" in str(getattr(value, "__qualname__", ""))
         return not is_made and str(getattr(value, "__module__", "")).partition(".")[0] == self.package

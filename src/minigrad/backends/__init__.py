@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
-from minigrad import standing_aside
+from minigrad.machine import overrides
 from minigrad.machine.missing import missing
 from minigrad.machine.modes import Setting
 from minigrad.machine.packages import is_installed
@@ -105,10 +105,10 @@ class _Choice:
 
     def refresh(self) -> None:
         """Find out again whether the quick way is open: nothing that computes values is a student's."""
-        self.quick = self.name != "python" and not standing_aside.any_of(
+        self.quick = self.name != "python" and not overrides.any_of(
             "operators", "tensor_data", "tensor_ops", "fast_ops"
         )
-        self.state = self.name, standing_aside.state()
+        self.state = self.name, overrides.state()
 
 
 class _Here(threading.local):
@@ -117,7 +117,7 @@ class _Here(threading.local):
     def __init__(self) -> None:
         self.choice = _Choice()
         self.latest: Any = None
-        with standing_aside.turn:
+        with overrides.turn:
             _choices.add(self.choice)
             self.choice.refresh()
 
@@ -128,10 +128,10 @@ class _Here(threading.local):
 
     @name.setter
     def name(self, name: str) -> None:
-        with standing_aside.turn:
+        with overrides.turn:
             self.choice.name = name
             if _refresh():
-                standing_aside.choose_twins()
+                overrides.choose_twins()
 
 
 class _Floats:
@@ -190,7 +190,7 @@ def _refresh() -> bool:
 
 
 _all_are_quick = _at_first != "python"
-standing_aside.on_change(_refresh)
+overrides.on_change(_refresh)
 
 
 def is_quick_in_all_threads() -> bool:
@@ -212,7 +212,7 @@ def is_quick(device: str = "cpu") -> bool:
     """
     choice = here.choice
     if device == "cuda":
-        return choice.name != "python" and not standing_aside.any_of("operators", "tensor_data", "cuda_ops")
+        return choice.name != "python" and not overrides.any_of("operators", "tensor_data", "cuda_ops")
     return choice.quick
 
 
@@ -223,7 +223,7 @@ def current(*inputs: Any) -> Any:
     choice = here.choice
     if choice.quick:
         return quickest()
-    if choice.name != "python" and standing_aside.any_of("fast_ops"):
+    if choice.name != "python" and overrides.any_of("fast_ops"):
         return load("teaching", "TeachingBackend")
     return load("python", "PythonBackend")
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from minigrad import backends, standing_aside, tensor_ops
+from minigrad import backends, tensor_ops
 from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
+from minigrad.machine import overrides
 
 __all__ = ["PythonBackend"]
 
@@ -36,7 +37,7 @@ class PythonBackend(LoopBackend):
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m). Leading dimensions broadcast."""
-        if backends.chosen() != self.name or standing_aside.is_cut(tensor_ops.tensor_matrix_multiply):
+        if backends.chosen() != self.name or overrides.is_cut(tensor_ops.tensor_matrix_multiply):
             with np.errstate(all="ignore"):
                 product: Array = np.matmul(a, b)
                 return product

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import fast_ops, standing_aside
+from minigrad import fast_ops
 from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
 from minigrad.backends.python import PythonBackend
 from minigrad.compiling import compile_kernel
+from minigrad.machine import overrides
 
 __all__ = ["TeachingBackend"]
 
@@ -31,19 +32,19 @@ class TeachingBackend(LoopBackend):
 
     def map_kernel(self, fn: Callable[[float], float]) -> Kernel:
         """Return `fast_ops.tensor_map(fn)`, compiled."""
-        if standing_aside.is_cut(fast_ops.tensor_map):
+        if overrides.is_cut(fast_ops.tensor_map):
             return self._plain.map_kernel(fn)
         return self._compiled(fast_ops.tensor_map, fn)
 
     def zip_kernel(self, fn: Callable[[float, float], float]) -> Kernel:
         """Return `fast_ops.tensor_zip(fn)`, compiled."""
-        if standing_aside.is_cut(fast_ops.tensor_zip):
+        if overrides.is_cut(fast_ops.tensor_zip):
             return self._plain.zip_kernel(fn)
         return self._compiled(fast_ops.tensor_zip, fn)
 
     def reduce_kernel(self, fn: Callable[[float, float], float]) -> Kernel:
         """Return `fast_ops.tensor_reduce(fn)`, compiled."""
-        if standing_aside.is_cut(fast_ops.tensor_reduce):
+        if overrides.is_cut(fast_ops.tensor_reduce):
             return self._plain.reduce_kernel(fn)
         return self._compiled(fast_ops.tensor_reduce, fn)
 
@@ -59,7 +60,7 @@ class TeachingBackend(LoopBackend):
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m). Leading dimensions broadcast."""
-        if standing_aside.is_cut(fast_ops._tensor_matrix_multiply):
+        if overrides.is_cut(fast_ops._tensor_matrix_multiply):
             return self._plain.matmul(a, b)
         batch = broadcast(a.shape[:-2], b.shape[:-2])
         kernel = compile_kernel(fast_ops._tensor_matrix_multiply)

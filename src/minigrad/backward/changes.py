@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ViewOf",
+    "any_history_replaced",
     "as_used",
     "before_change",
     "check_unchanged",
     "find_old_inputs",
     "known_views",
+    "last_change",
     "modified",
     "note_change",
     "note_view",
     "owner_of",
     "refuse_stale_view",
     "renew_views",
-    "renewed",
     "ticks",
     "viewed",
     "was_changed",
@@ -42,7 +43,7 @@ __all__ = [
 ticks = itertools.count(1)
 """The clock: a tensor made later has a higher reading."""
 
-last_change = [0]
+last_change = 0
 """The clock's reading at the last change of all: what was made after it needs no closer look."""
 
 modified: dict[int, int] = {}
@@ -64,17 +65,18 @@ def note_change(array: Any) -> None:
     key = id(owner)
     if key not in modified:
         weakref.finalize(owner, modified.pop, key, None)
-    modified[key] = last_change[0] = next(ticks)
+    global last_change
+    modified[key] = last_change = next(ticks)
 
 
-renewed: list[bool] = []
-"""Not empty once any tensor has got a new history: until then, no walk has to look for old ones."""
+any_history_replaced = False
+"""Whether a tensor of this process has ever got a new history: until then, no walk has to look for old ones."""
 
 
 def before_change(tensor: Tensor, values: Any) -> Tensor:
     """Return a tensor with the history that another one has so far, and the values it had.
 
-    Results that were computed from the tensor so far belong to the old history; `_newest_first` finds it by the clock.
+    Results computed from the tensor so far belong to the old history; `find_old_inputs` finds it by the clock.
     """
     old = tensor._of_array(values)
     old._requires_grad, old._tick = tensor._requires_grad, tensor._tick
@@ -86,7 +88,8 @@ def before_change(tensor: Tensor, values: Any) -> Tensor:
     if extra.get("retain_grad"):  # it follows the tensor; hooks stay with the values that they were registered for
         tensor._extra["retain_grad"] = True
         old._extra = {key: value for key, value in extra.items() if key != "retain_grad"}
-    renewed[:] = [True]
+    global any_history_replaced
+    any_history_replaced = True
     return old
 
 
@@ -181,7 +184,7 @@ def was_changed(result: Tensor, value: Any) -> bool:
 
 def check_unchanged(result: Tensor, saved: Iterable[Any]) -> None:
     """Raise an error if a value that a result's rule needs was changed after it was used."""
-    if last_change[0] < result._tick:
+    if last_change < result._tick:
         return
     for value in saved:
         if hasattr(value, "dtype") and was_changed(result, value):

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from minigrad import functions, standing_aside
+from minigrad import functions
 from minigrad.backward.steps import output_serves, rules
 from minigrad.functions import Function
+from minigrad.machine import overrides
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -29,7 +30,7 @@ def _rule_of(function: type[Function]) -> Callable[[Rule], Rule]:
     """Let a quick rule take the place of a function's own, unless a student has written one."""
 
     def declare(rule: Rule) -> Rule:
-        standing_aside.twin(rules, function, rule, unless=("functions",))
+        overrides.twin(rules, function, rule, unless=("functions",))
         return rule
 
     return declare
@@ -86,7 +87,7 @@ def _relu(d: Array, result: Tensor) -> Sequence[Array | None]:
 
 
 # Where the output is 0, or nan, so was the input cut off, or nan.
-standing_aside.twin(output_serves, functions.ReLU, True, unless=("functions",))
+overrides.twin(output_serves, functions.ReLU, True, unless=("functions",))
 
 
 @_rule_of(functions.Sigmoid)

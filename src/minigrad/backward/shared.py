@@ -10,7 +10,8 @@ import numpy as np
 from minigrad import engine
 from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays
-from minigrad.backward.changes import find_old_inputs, renewed
+from minigrad.backward import changes
+from minigrad.backward.changes import find_old_inputs
 from minigrad.errors import FunctionError, GraphError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def newest_first(roots: Sequence[Tensor], since: int = 0) -> list[Tensor]:
         node = stack.pop()
         if node._inputs is None:
             raise freed(node)
-        if renewed:
+        if changes.any_history_replaced:
             find_old_inputs(node)
         for x in node._inputs:
             if getattr(x, "requires_grad", False) and id(x) not in seen and x._tick >= since:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from minigrad import autodiff
-from minigrad.backward import shared
-from minigrad.backward.changes import refuse_stale_view, renewed
+from minigrad.backward import changes, shared
+from minigrad.backward.changes import refuse_stale_view
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -32,7 +32,7 @@ def run(
     ends_there: bool = False,
 ) -> list[Any]:
     """Propagate gradients by the specification; arguments and result are those of `walk.differentiate`."""
-    if renewed:
+    if changes.any_history_replaced:
         for root, _ in roots:
             refuse_stale_view(root, np.inf)
     order = shared.newest_first([root for root, _ in roots])

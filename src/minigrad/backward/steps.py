@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import autodiff, standing_aside
+from minigrad import autodiff
 from minigrad.backends import arrays
-from minigrad.backward.changes import check_unchanged, last_change, was_changed
+from minigrad.backward import changes
+from minigrad.backward.changes import check_unchanged, was_changed
 from minigrad.backward.tracing import Symbol
 from minigrad.engine import context_of
 from minigrad.functions import OUTPUT, Function, saved_pattern
+from minigrad.machine import overrides
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
@@ -34,7 +36,7 @@ output_serves: dict[type[Function], bool] = {}
 """Functions whose rule gives the same for the output as for the input that it saves."""
 
 _traced: dict[tuple[type[Function], int], Any] = {}
-standing_aside.on_change(_traced.clear)
+overrides.on_change(_traced.clear)
 
 
 class _Saved:
@@ -57,7 +59,7 @@ def step_on_arrays(result: Tensor, d_output: Any) -> Sequence[Any]:
         return derivatives if derivatives.__class__ is tuple else (derivatives,)
     small = d_output.size < arrays.LARGE_AND_DEAR
     rule = rules.get(function) if small else None
-    if rule is not None and last_change[0] < result._tick:
+    if rule is not None and changes.last_change < result._tick:
         return rule(d_output, result)  # type: ignore[no-any-return]
     values = [getattr(x, "_array", x) for x in inputs]
     places = saved_pattern(function, len(inputs))
@@ -81,7 +83,7 @@ def usable(result: Tensor, saved: tuple[Any, ...], output: Any = None) -> tuple[
     Raises:
         GraphError: If one was changed in place after it was used.
     """
-    if last_change[0] < result._tick:
+    if changes.last_change < result._tick:
         return saved
     needed = [saved[place] for place in _needed(result, len(saved))]
     if output is not None and result._fn in output_serves and not was_changed(result, output):

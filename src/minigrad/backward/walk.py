@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from minigrad import autodiff, backends, engine, standing_aside
+from minigrad import autodiff, backends, engine
 from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded
-from minigrad.backward import specification
-from minigrad.backward.changes import find_old_inputs, refuse_stale_view, renewed
+from minigrad.backward import changes, specification
+from minigrad.backward.changes import find_old_inputs, refuse_stale_view
 from minigrad.backward.shared import (
     fit_tensor,
     free,
@@ -32,6 +32,7 @@ from minigrad.backward.shared import (
 )
 from minigrad.backward.steps import step_as_written, step_on_arrays, step_on_tensors
 from minigrad.errors import GraphError
+from minigrad.machine import overrides
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -110,7 +111,7 @@ def run(
     ends_there: bool = False,
 ) -> list[Any]:
     """Propagate gradients newest first; arguments and result are those of `differentiate`."""
-    if renewed:
+    if changes.any_history_replaced:
         for root, _ in roots:
             refuse_stale_view(root, np.inf)
     before = grad_mode.enabled
@@ -176,7 +177,7 @@ class _Walk:
             if node._inputs is None:
                 raise freed(node)
             visited.append(node)
-            if renewed:
+            if changes.any_history_replaced:
                 find_old_inputs(node)
             inputs = node._inputs
             if node._fn.add_back is not None:
@@ -311,4 +312,4 @@ class _RecordedWalk(_Walk):
             engine.accumulate_grad(leaf, d)
 
 
-standing_aside.twin(_ways, "back", run, unless=("autodiff", "engine"))
+overrides.twin(_ways, "back", run, unless=("autodiff", "engine"))

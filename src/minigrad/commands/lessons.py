@@ -144,7 +144,7 @@ def progress(
 
 def _written_page(start: Path | None) -> Path:
     """Write the page of progress into the working folder, and return its place."""
-    from minigrad.files import write
+    from minigrad.machine.files import write
     from minigrad.tutor import progress_page, progressing
     from minigrad.working_folder.next_step import next_step
 

@@ -22,7 +22,7 @@ def check_minitorch(folder: Path, seconds: float, *, as_json: bool) -> int:
     """Check someone's answers to MiniTorch's tasks, print what was seen, and return the exit code."""
     from minigrad.working_folder.checking import check_folder
     from minigrad.working_folder.minitorch import found_tasks, unreadable
-    from minigrad.working_folder.survivors import PROBES
+    from minigrad.working_folder.minitorch_blind_spots import PROBES
 
     found = found_tasks(folder)
     with console.status(f"checking {len(found)} answers") if console.is_terminal and not as_json else _nothing():
@@ -81,7 +81,7 @@ def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> Non
 
 
 def _print_missed(missed: list[Probe]) -> None:
-    from minigrad.working_folder.survivors import PROBES
+    from minigrad.working_folder.minitorch_blind_spots import PROBES
 
     if not missed:
         console.print(f"Of {len(PROBES)} mistakes that pass MiniTorch's own tests, none was found.", highlight=False)

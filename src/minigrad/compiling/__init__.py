@@ -19,8 +19,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from minigrad import standing_aside
 from minigrad.compiling import reaching, refusals
+from minigrad.machine import overrides
 
 __all__ = ["Kernel", "compile_kernel", "interpreted", "is_parallel", "set_parallel"]
 
@@ -160,7 +160,7 @@ def _compile_with_helpers(function: FunctionType, parallel: bool, fastmath: Any)
 def _refuse_what_is_left_out(function: FunctionType) -> None:
     """Let a function that an edition leaves out, and a kernel would call, say which exercise is to be done."""
     for each in reaching.reached(function, reaching.kernel_of):
-        if standing_aside.is_cut(each):
+        if overrides.is_cut(each):
             each(*[None] * each.__code__.co_argcount)
 
 

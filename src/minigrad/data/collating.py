@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.layout import type_name
-from minigrad.tensors import Tensor, creation, mapped
+from minigrad.tensors import Tensor, abstract_mode, creation
 
 __all__ = ["default_collate", "default_convert"]
 
@@ -87,7 +87,7 @@ def _stacked(parts: Sequence[Any]) -> Tensor:
 def _array_of(part: Any) -> Any:
     """Return the array of a number of NumPy's or of a tensor of which no gradient is asked, or None."""
     if isinstance(part, Tensor):
-        return None if part.requires_grad else mapped.memory(part)
+        return None if part.requires_grad else abstract_mode.memory(part)
     return np.asarray(part) if isinstance(part, np.ndarray | np.generic) else None
 
 

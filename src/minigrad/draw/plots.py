@@ -362,13 +362,13 @@ def film(frames: Sequence[_Frame], points: Points) -> Picture:
     """Draw moments of a training side by side.
 
     Args:
-        frames: Each with step, loss, correct and network, as `minigrad.tour.train` yields them.
+        frames: Each with step, loss, correct and network, as `minigrad.draw.tour.train` yields them.
         points: The data.
 
     Raises:
         ValueError: If there is no frame.
 
-    >>> from minigrad import tour
+    >>> from minigrad.draw import tour
     >>> points = minigrad.datasets.simple(10)
     >>> print(minigrad.draw.film(list(tour.train(points, steps=20, frames=2)), points))
     Picture: decision boundary while training; points on the right side: 6 at step 0, 10 at step 10, 10

@@ -13,7 +13,7 @@ from minigrad.exercises.standing_in import lessons_before, stand_in, standing_in
 from minigrad.exercises.stubs import gives_up
 from minigrad.exercises.syllabus import Exercise, catalogue, get
 from minigrad.exercises.using import needs_installed, use, written
-from minigrad.standing_aside import on_change
+from minigrad.machine.overrides import on_change
 
 __all__ = [
     "Exercise",

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import CellType, FunctionType, TracebackType
 from typing import Any
 
-from minigrad import standing_aside
+from minigrad.machine import overrides
 
 __all__ = ["Installation", "install", "installed", "reference", "take_out", "written_by_student"]
 
@@ -127,7 +127,7 @@ def _put_back(scope: dict[str, Any], ours: type, theirs: type) -> None:
 
 def _tell() -> None:
     """Let whoever holds something made from an exercise, such as a compiled kernel, know that it is out of date."""
-    standing_aside.replaced(name for installation in _installed for name in installation.names)
+    overrides.replaced(name for installation in _installed for name in installation.names)
 
 
 def _moved_into(owner: type, member: Any) -> Any:

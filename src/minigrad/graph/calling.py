@@ -16,7 +16,7 @@ from minigrad.graph.capturing import is_object
 from minigrad.graph.compiled import Program
 from minigrad.graph.forms import Call, Static
 from minigrad.graph.program import Var
-from minigrad.tensors import Tensor, mapped
+from minigrad.tensors import Tensor, abstract_mode
 from minigrad.transforms.trees import PyTreeDef
 
 __all__ = ["MISS", "quick_call"]
@@ -37,7 +37,7 @@ class _Writer:
         self.scope |= {
             "MISS": MISS,
             "Tensor": Tensor,
-            "anywhere": mapped.anywhere,
+            "depth": abstract_mode.depth,
             "floats": backends.floats,
             "here": backends.here,
             "mode": autodiff.grad_mode,
@@ -159,7 +159,7 @@ def quick_call(
     try:
         if named.children:
             raise _CannotBeQuick
-        writer.miss_if(f"kwargs or anywhere or here.choice.state != {writer.object(call.state)}")
+        writer.miss_if(f"kwargs or depth or here.choice.state != {writer.object(call.state)}")
         writer.miss_if(f"floats.dtype is not {writer.object(call.float_type)}")
         if marks is not None:
             writer.miss_if(f"mode.enabled is not {marks[0]}")

@@ -27,7 +27,7 @@ from minigrad.graph.inner import (
 from minigrad.graph.program import Several, Var
 from minigrad.graph.scanning import scan
 from minigrad.layout import type_name
-from minigrad.tensors import Tensor, creation, mapped
+from minigrad.tensors import Tensor, abstract_mode, creation
 from minigrad.transforms.abstract import AbstractTensor
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.batched import BatchedTensor, expose_all, hide_all, levels_of
@@ -85,7 +85,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         raise TypeError(f"cond: pred has shape {tuple(pred.shape)}; give one value, for example by .any() or .all()")
     if not isinstance(pred, AbstractTensor):
         return (true_fun if pred else false_fun)(*operands)
-    if mapped.running.maps:
+    if abstract_mode.running.maps:
         condition = pred.reshape(()) != 0
         with _Branch(condition):
             first = true_fun(*operands)
@@ -112,7 +112,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
                 return fun(*structure.unflatten(with_values(leaves, values))), None
 
             def recorded() -> Recording:
-                with mapped.only(()):  # it was traced outside of the vmaps that run in its rule
+                with abstract_mode.only(()):  # it was traced outside of the vmaps that run in its rule
                     return Recording(run, only_variables(leaves))
 
             return lambda: use(recorded())
@@ -161,10 +161,10 @@ class _Branch:
         self._known: dict[int, tuple[Tensor, Tensor]] = {}
 
     def __enter__(self) -> None:
-        self._around, mapped.running.branch = mapped.running.branch, self
+        self._around, abstract_mode.running.branch = abstract_mode.running.branch, self
 
     def __exit__(self, *error: object) -> None:
-        mapped.running.branch = self._around
+        abstract_mode.running.branch = self._around
 
     def of_chosen(self, inputs: Sequence[Any]) -> list[Any]:
         """Return inputs of an operation, those from outside with no derivative where the function is not chosen."""
@@ -174,11 +174,11 @@ class _Branch:
         if x._tick > self._since or x._level < self._level or not x.requires_grad:
             return x
         if id(x) not in self._known:
-            mapped.running.branch = self._around
+            abstract_mode.running.branch = self._around
             try:
                 self._known[id(x)] = x, creation.where(self._chosen, x, x.detach())
             finally:
-                mapped.running.branch = self
+                abstract_mode.running.branch = self
         return self._known[id(x)][1]
 
 
@@ -253,23 +253,23 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
 
 def _while_of_batch(cond_fun: Any, body_fun: Any, carry: Sequence[Any], tree: PyTreeDef) -> Any:
     """Loop in a trace, inside of vmaps, over the examples of all of them at once."""
-    maps = tuple(mapped.running.maps)
+    maps = tuple(abstract_mode.running.maps)
 
     def goes_on(batch: Sequence[Any]) -> Tensor:
-        with mapped.within(maps):
+        with abstract_mode.within(maps):
             condition: Any = _one_truth_value(cond_fun(tree.unflatten([hide_all(x, maps) for x in batch])))
         return cast(Tensor, expose_all(condition, maps))
 
     def step(batch: Sequence[Any]) -> list[Any]:
         condition = hide_all(goes_on(batch), maps)
-        with mapped.within(maps):
+        with abstract_mode.within(maps):
             before = [hide_all(x, maps) for x in batch]
             new, own = tensors_of(body_fun(tree.unflatten(before)))
             check_same("while_loop", "the value that body_fun returns", carry, tree, new, own)
             return [expose_all(x, maps) for x in _where(condition, new, before)]
 
     batch = [expose_all(x, maps) for x in carry]
-    with mapped.only(()):
+    with abstract_mode.only(()):
         batch = while_loop(lambda batch: goes_on(batch).any(), step, batch)
     return tree.unflatten([hide_all(x, maps) for x in batch])
 

@@ -12,7 +12,7 @@ from minigrad.graph.passes import draws
 from minigrad.graph.program import Graph, Var
 from minigrad.graph.traced import TracedTensor, refuse
 from minigrad.graph.tracing import Trace, traced_in
-from minigrad.tensors import Tensor, creation, mapped
+from minigrad.tensors import Tensor, abstract_mode, creation
 from minigrad.transforms.nodes import with_rules
 from minigrad.transforms.recording import is_variable, zeros_like
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, unlike
@@ -82,7 +82,7 @@ def innermost(leaves: Sequence[Any]) -> Trace | None:
 
     There a loop runs as Python's own, for its function may take what differs from example to example from outside.
     """
-    if mapped.running.maps:
+    if abstract_mode.running.maps:
         return None
     found = [x._trace for x in leaves if isinstance(x, TracedTensor)]
     return max(found, key=lambda trace: trace.depth) if found else None

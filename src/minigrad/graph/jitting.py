@@ -23,7 +23,7 @@ from minigrad.graph.planning import Plan, plan_for, plan_memory
 from minigrad.graph.preparing import prepare
 from minigrad.graph.program import Graph, Var
 from minigrad.graph.tracing import traced
-from minigrad.tensors import Tensor, mapped
+from minigrad.tensors import Tensor, abstract_mode
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.trees import PyTreeDef, tree_unflatten
 
@@ -182,7 +182,7 @@ class Jitted(Generic[Result]):
         call, leaves = form_of(args, kwargs, self._static)
         tensors = [x for x in leaves if isinstance(x, Tensor)]
         recorded = grad_mode.enabled and any(x.requires_grad for x in tensors)
-        if recorded or mapped.anywhere or call.device == "both":
+        if recorded or abstract_mode.depth or call.device == "both":
             return self._fun(*args, **kwargs)  # something differentiates, batches or traces this call
         if call.device == "cuda" and not backends.is_quick("cuda"):
             return self._fun(*args, **kwargs)

@@ -24,7 +24,7 @@ from minigrad.graph.inner import (
 from minigrad.graph.program import Several, Var
 from minigrad.graph.tracing import Trace, traced
 from minigrad.layout import type_name
-from minigrad.tensors import creation, mapped
+from minigrad.tensors import abstract_mode, creation
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.recording import Recording, is_variable, zeros_like
 from minigrad.transforms.trees import PyTreeDef, tree_flatten
@@ -202,7 +202,7 @@ class _Scan:
             leaves, y = self._step(with_values(carry, values[:count]), with_values(xs, values[count:]))
             return (leaves, y, list(with_values(carry, values[:count])) if self.keeps else []), None
 
-        with mapped.only(()):  # it was traced outside of the vmaps that run in its rule
+        with abstract_mode.only(()):  # it was traced outside of the vmaps that run in its rule
             return Recording(run, [*only_variables(carry), *only_variables(xs)])
 
     def _pull(self, made: Sequence[Any]) -> Any:

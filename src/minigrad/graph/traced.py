@@ -20,7 +20,7 @@ from minigrad.backends import arrays
 from minigrad.backward.changes import ticks
 from minigrad.errors import TraceError
 from minigrad.functions import Function
-from minigrad.tensors import Tensor, mapped, shapes, types
+from minigrad.tensors import Tensor, abstract_mode, shapes, types
 from minigrad.tensors.devices import Device
 from minigrad.tensors.inplace import InPlace
 from minigrad.tensors.placing import Placing
@@ -67,7 +67,7 @@ class _Unknown(NoArray):
 
     def to_host(self) -> Any:
         """Refuse: something asks for the elements."""
-        if mapped.running.draw is None:
+        if abstract_mode.running.draw is None:
             raise refuse(LEFT)
         raise refuse(
             f"an operation asks for the elements of a traced tensor of shape {self.shape}, which are unknown until the "
@@ -217,7 +217,7 @@ class TracedTensor(AbstractTensor):
         return cast(Tensor, tensor_functions.Expand.apply(self, shape=tuple(shape)))
 
     def __getitem__(self, key: Any) -> Tensor:
-        if mapped.among(key if isinstance(key, tuple) else (key,)) is not None:
+        if abstract_mode.among(key if isinstance(key, tuple) else (key,)) is not None:
             return self.taken_from(self, key)
         before, chosen = self._keys(key)
         x = self if before is None else self[before]
@@ -298,8 +298,8 @@ def _answer(name: str) -> property:
     """Return a property that notes that the traced function asks who wants gradients, which the library does too."""
 
     def answer(self: TracedTensor) -> Any:
-        if mapped.running.trace is not None and not _is_of_a_library(sys._getframe(1).f_code.co_filename):
-            mapped.running.trace.asks = True
+        if abstract_mode.running.trace is not None and not _is_of_a_library(sys._getframe(1).f_code.co_filename):
+            abstract_mode.running.trace.asks = True
         return getattr(super(TracedTensor, self), name)
 
     return property(answer, getattr(getattr(Tensor, name), "fset", None))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import backends, engine, standing_aside
+from minigrad import backends, engine
 from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded
 from minigrad.backward import changes
@@ -17,7 +17,8 @@ from minigrad.errors import TraceError
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Several, Var, frozen
 from minigrad.graph.traced import LEFT, Draw, TracedTensor, function_of, refuse
-from minigrad.tensors import Tensor, _check_shapes, mapped
+from minigrad.machine import overrides
+from minigrad.tensors import Tensor, _check_shapes, abstract_mode
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
 
@@ -93,14 +94,14 @@ class Trace:
     def emit(self, function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
         """Add an equation, and return its result."""
         if grad_mode.enabled is not self.mode:
-            (mapped.running.trace or self).asks = True
+            (abstract_mode.running.trace or self).asks = True
         operands = tuple(self.operand(x) for x in inputs)
         known = _tensors_in(options)
         variables = {id(x): self.operand(x) for x in known}
         zeros = {id(x): np.zeros(x.shape, x.dtype) for x in known}
         given = _exchanged(options, zeros)
         concrete = self._on_zeros(function, inputs, given)
-        if not standing_aside.is_ours(function):
+        if not overrides.is_ours(function):
             _check_numbers(function, concrete, lambda: self._on_zeros(function, inputs, given, of_other_numbers))
         array = concrete._array
         shape = array.shape
@@ -171,7 +172,7 @@ class Trace:
                 zeros.append(zero)
             else:
                 zeros.append(x)
-        here, trace = mapped.running, mapped.running.trace
+        here, trace = abstract_mode.running, abstract_mode.running.trace
         here.trace = None  # a rule of the user's may take tensors from outside: this run is for shapes alone
         try:
             with guarded.ieee(), backends.without_compiler():
@@ -373,11 +374,11 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
             x, wants = TracedTensor(run, inputs[-1]), getattr(x, "requires_grad", False)
             x._requires_grad = wants and not grad_mode.enabled  # for a function that asks, or records all the same
         given.append(x)
-    here = mapped.running
+    here = abstract_mode.running
     before = here.draw, here.maps, here.since, here.refuse, here.trace
     here.draw, here.maps, here.since, here.refuse = run.draw, [], run.since, refuse
     here.trace = here.trace or run
-    mapped.anywhere.append(0)
+    abstract_mode.depth.enter()
     try:
         returned = fun(*structure.unflatten(given))
         results, tree = tree_flatten(returned)
@@ -389,7 +390,7 @@ def traced_in(run: Trace, fun: Callable[..., Any], leaves: Sequence[Any], struct
         outputs = tuple(run.operand(y) for y in results)
         run.records = any(isinstance(y, Tensor) and y.requires_grad and not y.is_leaf for y in results)
     finally:
-        mapped.anywhere.pop()
+        abstract_mode.depth.leave()
         here.draw, here.maps, here.since, here.refuse, here.trace = before
         run.is_running = False
     constants = tuple((each.var, each.array) for each in run.constants())

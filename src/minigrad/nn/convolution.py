@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from minigrad import backends, standing_aside
+from minigrad import backends
 from minigrad.backends import arrays
 from minigrad.functions import Function
+from minigrad.machine import overrides
 from minigrad.tensor_functions import expand, sum_over
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def _form(name: str) -> Callable[..., Any]:
     """Return a form that takes arrays of any device, and gives one on the device of the first."""
 
     def compute(first: Any, second: Any, *settings: Any) -> Any:
-        if not backends.is_quick() or standing_aside.any_of("nn.kernels"):
+        if not backends.is_quick() or overrides.any_of("nn.kernels"):
             form = _SPECIFIED[name]
         else:
             is_large = arrays.on_host(first) and _products(name, first, second, *settings) >= LARGE

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
-from minigrad import backends, standing_aside, tensor_functions
+from minigrad import backends, tensor_functions
 from minigrad.functions import Function
+from minigrad.machine import overrides
 from minigrad.machine.first_use import first_use
 from minigrad.nn.activation_functions import (
     changed,
@@ -122,7 +123,7 @@ if not TYPE_CHECKING:  # names that are not there are errors of mypy's
 
 def is_quick() -> bool:
     """Return whether quick forms may take the place of this module's functions."""
-    return backends.is_quick() and not standing_aside.any_of("nn.functional", "tensor_functions")
+    return backends.is_quick() and not overrides.any_of("nn.functional", "tensor_functions")
 
 
 def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
@@ -171,7 +172,7 @@ def _pooled(
         divisor: Of a mean, where it is not the number of a window's elements.
     """
     lies_in_tiles = windows.stride == kernel and not any(windows.padding) and windows.dilation == (1, 1)
-    if not standing_aside.is_cut(function.forward):
+    if not overrides.is_cut(function.forward):
         if is_quick() or not lies_in_tiles or divisor is not None:
             own = {} if divisor is None else {"divisor": divisor}
             applied: Tensor = function.apply(input, kernel=kernel, windows=windows, **own)
@@ -374,7 +375,7 @@ def _quick(
         def choose(input: Tensor, dim: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
             _check_along(specified.__name__, input, dim)
             input = input if dtype is None else input.to(dtype=dtype)
-            quick = is_quick() and not standing_aside.is_cut(function.forward)
+            quick = is_quick() and not overrides.is_cut(function.forward)
             quick = quick or not input.numel()  # an axis of no elements has no largest one
             return form(input, dim) if quick else specified(input, dim)
 
@@ -495,7 +496,7 @@ def cross_entropy(
         scores = log_softmax(input, dim)
         return nll_loss_of_each("cross_entropy", scores, target, weight, ignore_index, reduction)
     # A class's library may lack logsoftmax until lesson 09: lessons before it train with the quick form all the same.
-    if not is_quick() and not standing_aside.is_cut(logsoftmax):
+    if not is_quick() and not overrides.is_cut(logsoftmax):
         return nll_loss(log_softmax(input, dim), target, weight, ignore_index=ignore_index, reduction=reduction)
     rows, places, factors = rows_and_targets("cross_entropy", input, target, weight, ignore_index, reduction)
     loss = CrossEntropy.apply(rows, target=places, factors=factors, reduction=reduction)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.tensors import Tensor, mapped
+from minigrad.tensors import Tensor, abstract_mode
 
 __all__ = ["Parameter"]
 
@@ -27,8 +27,8 @@ class Parameter(Tensor):
 
     def __init__(self, data: object, requires_grad: bool = True) -> None:
         super().__init__(data._array if isinstance(data, Tensor) else data, requires_grad)
-        if mapped.running.trace is not None:
-            mapped.running.trace.note_shared(self, data)
+        if abstract_mode.running.trace is not None:
+            abstract_mode.running.trace.note_shared(self, data)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         twin = super().__deepcopy__(memo)

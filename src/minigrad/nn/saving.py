@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from minigrad import files
+from minigrad.machine import files
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from minigrad import standing_aside, training
+from minigrad import training
+from minigrad.machine import overrides
 from minigrad.optim.in_place import update
 from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
@@ -191,4 +192,4 @@ def _adapt(
 
 
 Adam._rule = staticmethod(_as_written)
-standing_aside.twin(Adam, "_rule", staticmethod(_adapt), unless=("training",))
+overrides.twin(Adam, "_rule", staticmethod(_adapt), unless=("training",))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minigrad import standing_aside, training
+from minigrad import training
+from minigrad.machine import overrides
 from minigrad.optim.in_place import descend, update
 from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
@@ -122,4 +123,4 @@ def _descend_with_momentum(
 
 
 SGD._rule = staticmethod(_as_written)
-standing_aside.twin(SGD, "_rule", staticmethod(_descend_with_momentum), unless=("training",))
+overrides.twin(SGD, "_rule", staticmethod(_descend_with_momentum), unless=("training",))

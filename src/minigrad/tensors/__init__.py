@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from minigrad import autodiff, backends, engine, functions, standing_aside, tensor_data, tensor_functions
+from minigrad import autodiff, backends, engine, functions, tensor_data, tensor_functions
 from minigrad.autodiff import History, grad_mode
 from minigrad.backends import arrays, guarded, numpy_forms
 from minigrad.backward import changes, shared, steps, walk
@@ -28,10 +28,11 @@ from minigrad.engine import TensorContext, context_of
 from minigrad.errors import FunctionError, GraphError
 from minigrad.functions import Elementwise, Function
 from minigrad.layout import type_name
+from minigrad.machine import overrides
 from minigrad.machine.missing import missing, refused
 from minigrad.tensor_data import TensorData
 from minigrad.tensor_functions import twins
-from minigrad.tensors import mapped, random
+from minigrad.tensors import abstract_mode, random
 from minigrad.tensors.grad_fn import GradFn
 from minigrad.tensors.inplace import InPlace, refuse_from_outside
 from minigrad.tensors.methods import Methods
@@ -45,7 +46,7 @@ NUMBERS = frozenset((float, int, bool))
 _CONVERT = "make a tensor of it with minigrad.tensor(...)"
 _ndarray = np.ndarray
 _small = arrays.LARGE_AND_DEAR
-anywhere = mapped.anywhere
+abstract_depth = abstract_mode.depth
 _float32, _float64 = arrays.FLOATS
 
 
@@ -113,7 +114,7 @@ class Tensor(Methods, InPlace):
     @classmethod
     def _apply(cls, function: type[Function], inputs: Sequence[Any], **options: Any) -> Tensor:
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
-        if anywhere and (other := mapped.answering((*inputs, *_parts(options)))) is not None:
+        if abstract_depth and (other := abstract_mode.answering((*inputs, *_parts(options)))) is not None:
             return cast(Tensor, other._apply(function, inputs, **options))
         quick = twins.get(function)
         if quick is not None and inputs[0]._array.__class__ is np.ndarray and backends.is_quick():
@@ -377,7 +378,7 @@ class Tensor(Methods, InPlace):
         tensor([9.])
         """
         # A view of its own, so that a rule which saves this array is not taken to have saved the other tensor's.
-        twin, trace = Tensor(self._array[...]), mapped.running.trace
+        twin, trace = Tensor(self._array[...]), abstract_mode.running.trace
         if trace is not None:
             trace.note_shared(twin, self)
         return twin
@@ -398,11 +399,11 @@ class Tensor(Methods, InPlace):
             raise ValueError(f"data: needs a tensor of shape {self.shape}")
         refuse_from_outside(self, "data")
         if value.dtype != self.dtype:
-            self._array = arrays.cast_to(mapped.memory(value), self._array.dtype)
+            self._array = arrays.cast_to(abstract_mode.memory(value), self._array.dtype)
             return
         self._array = value._array
-        if mapped.running.trace is not None:
-            mapped.running.trace.note_shared(self, value)
+        if abstract_mode.running.trace is not None:
+            abstract_mode.running.trace.note_shared(self, value)
 
     # --- operators ------------------------------------------------------------------------------------------
 
@@ -459,11 +460,11 @@ class Tensor(Methods, InPlace):
         return _operate(functions.NE, self, other)
 
     def __invert__(self) -> Tensor:
-        if anywhere and (other := mapped.answering((self,))) is not None:
+        if abstract_depth and (other := abstract_mode.answering((self,))) is not None:
             return cast(Tensor, other._call("__invert__", self))
         if self._array.dtype.kind == "f":
             raise TypeError("~: only tensors of booleans or integers can be inverted")
-        return self.from_host(~mapped.elements(self))
+        return self.from_host(~abstract_mode.elements(self))
 
     def __and__(self, other: object) -> Tensor:
         return self._logical("&", np.bitwise_and, other)
@@ -485,9 +486,9 @@ class Tensor(Methods, InPlace):
     __rlshift__, __rrshift__ = __lshift__, __rshift__
 
     def _logical(self, sign: str, form: Any, other: Any) -> Tensor:
-        if anywhere and (answering := mapped.answering((self, other))) is not None:
+        if abstract_depth and (answering := abstract_mode.answering((self, other))) is not None:
             return cast(Tensor, answering._call("_logical", self, sign=sign, form=form, other=other))
-        value = mapped.elements(other) if isinstance(other, Tensor) else other
+        value = abstract_mode.elements(other) if isinstance(other, Tensor) else other
         if not isinstance(value, int | float | np.generic | _ndarray):
             return cast(Tensor, NotImplemented)
         own, kind = self._array.dtype.kind, "i" if isinstance(value, int) else np.asarray(value).dtype.kind
@@ -495,7 +496,7 @@ class Tensor(Methods, InPlace):
             raise TypeError(f"{sign}: only tensors of booleans or integers can be combined")
         if own == "i" and isinstance(value, int):
             value = number_in(sign, value, self._array.dtype)
-        return self.from_host(form(mapped.elements(self), value))
+        return self.from_host(form(abstract_mode.elements(self), value))
 
     __hash__ = object.__hash__  # two tensors of the same values are two tensors
 
@@ -537,7 +538,7 @@ class Tensor(Methods, InPlace):
             raise GraphError(
                 "numpy: this tensor requires gradients, which an array would lose without a word; use detach() first"
             )
-        return np.array(mapped.elements(self), dtype=dtype, copy=copy)
+        return np.array(abstract_mode.elements(self), dtype=dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Tensor:
         """Answer NumPy: its numbers take part in operators, its arrays and functions are refused in words."""
@@ -568,18 +569,18 @@ class Tensor(Methods, InPlace):
     def __dlpack__(self, **options: Any) -> Any:
         if self.requires_grad:
             raise GraphError("dlpack: a tensor that requires gradients cannot be shared; use detach() first")
-        return mapped.elements(self).__dlpack__(**options)
+        return abstract_mode.elements(self).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return cast("tuple[int, int]", arrays.to_host(self._array).__dlpack_device__())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _rebuilt, (type(self), mapped.elements(self), self.requires_grad, self.device)
+        return _rebuilt, (type(self), abstract_mode.elements(self), self.requires_grad, self.device)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self._fn is not None:
             raise GraphError("deepcopy: only leaves can be copied with their gradients' state; use detach().clone()")
-        twin = type(self)(arrays.contiguous(mapped.memory(self)), self.requires_grad)
+        twin = type(self)(arrays.contiguous(abstract_mode.memory(self)), self.requires_grad)
         twin._grad = None if self._grad is None else self._grad.clone()
         memo[id(self)] = twin
         return twin
@@ -680,7 +681,7 @@ def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: 
 
 def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     """Compute an elementwise function of tensors and numbers."""
-    if anywhere and (other := mapped.answering(inputs)) is not None:
+    if abstract_depth and (other := abstract_mode.answering(inputs)) is not None:
         return cast(Tensor, other._apply(function, inputs))
     values = [x._array if isinstance(x, Tensor) else x for x in inputs]
     _check_operands(function, inputs, values)
@@ -769,7 +770,7 @@ def _arithmetic(name: str, function: type[Elementwise], reverse: bool) -> Any:
         return _operate(function, other, self) if reverse else _operate(function, self, other)
 
     def quick(self: Tensor, other: Any) -> Tensor:
-        if anywhere:
+        if abstract_depth:
             return specified(self, other)
         x, wants = self._array, self._requires_grad
         dtype = x.dtype
@@ -818,7 +819,7 @@ def _unary(name: str, function: type[Elementwise]) -> Any:
     @functools.wraps(specified)
     def quick(self: Tensor) -> Tensor:
         x = self._array
-        if anywhere or x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
+        if abstract_depth or x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
             return cast(Tensor, specified(self))
         token = _silence()
         try:
@@ -860,7 +861,7 @@ def _whole_sum() -> Any:
     ) -> Tensor:
         x = self._array
         some = dim is not None or axis is not None or keepdim or keepdims or dtype is not None
-        if some or anywhere or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
+        if some or abstract_depth or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
             return specified(self, dim, keepdim or keepdims, axis=axis, dtype=dtype)
         axes = ALL_AXES[x.ndim]
         ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
@@ -945,11 +946,11 @@ def function_of(name: str) -> Callable[..., Any]:
     return function
 
 
-random.wrap[:] = [Tensor]
+random.tensor_class = Tensor
 
 for _name, _method in (_ARITHMETIC | _UNARY).items():
-    standing_aside.twin(Tensor, _name, _method, unless=(), when=backends.is_quick_in_all_threads)
-standing_aside.twin(Tensor, "sum", _whole_sum(), unless=("tensor_functions",), when=backends.is_quick_in_all_threads)
+    overrides.twin(Tensor, _name, _method, unless=(), when=backends.is_quick_in_all_threads)
+overrides.twin(Tensor, "sum", _whole_sum(), unless=("tensor_functions",), when=backends.is_quick_in_all_threads)
 
 _ones = {dtype: np.ones((), dtype) for dtype in arrays.FLOATS}
 for _one in _ones.values():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from minigrad import tensor_functions
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.tensors.shapes import Shapes, axes_of, axis_of, by_numpys_name
 
 if TYPE_CHECKING:
@@ -179,9 +179,9 @@ class Along(Shapes):
     def _order(self, axis: int, descending: bool) -> Tensor:
         """Return where the elements in order are along an axis, as int64."""
         x = cast(Any, self)
-        if mapped.anywhere and (other := mapped.answering((x,))) is not None:
+        if abstract_mode.depth and (other := abstract_mode.answering((x,))) is not None:
             return cast("Tensor", other._call("_order", x, axis=axis, descending=descending))
-        array = mapped.elements(x)
+        array = abstract_mode.elements(x)
         if not array.ndim:
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
         if not descending:

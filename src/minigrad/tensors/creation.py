@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from minigrad import backends, functions, layout, tensor_functions
 from minigrad.backends import arrays, guarded
-from minigrad.tensors import Tensor, mapped, need_tensors
+from minigrad.tensors import Tensor, abstract_mode, need_tensors
 from minigrad.tensors.random import Generator, default_generator, draws_floats
 from minigrad.tensors.shapes import by_numpys_name
 from minigrad.tensors.types import (
@@ -120,7 +120,7 @@ def _elements(x: Tensor) -> Any:
             "tensor() copies numbers, which are unknown here; join tensors with minigrad.stack or minigrad.cat, and "
             "copy one with clone()"
         )
-    return mapped.elements(x)
+    return abstract_mode.elements(x)
 
 
 def _array_of(data: Any) -> Any:

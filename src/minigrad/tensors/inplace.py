@@ -18,7 +18,7 @@ from minigrad.backward import changes
 from minigrad.backward.changes import ViewOf
 from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.tensors.random import default_generator, draws_floats
 from minigrad.tensors.types import need_booleans, number_in, python_number, value_in
 
@@ -271,7 +271,7 @@ class InPlace:
         if recorded and _view(tensor) is not None:
             twin = tensor.clone()
             return _write_through(tensor, operation, cast(Any, twin)._put(operation, key, value))
-        target, values = tensor._array, mapped.memory(value)
+        target, values = tensor._array, abstract_mode.memory(value)
         try:
             target[key] = arrays.to_device(values, tensor.device)
         except IndexError as error:
@@ -374,10 +374,10 @@ def refuse_from_outside(tensor: Any, operation: str) -> None:
     >>> from minigrad.tensors.inplace import refuse_from_outside
     >>> refuse_from_outside(minigrad.ones(2), "add_")
     """
-    since, refuse = mapped.running.since, mapped.running.refuse
+    since, refuse = abstract_mode.running.since, abstract_mode.running.refuse
     base = tensor
     while since is not None and refuse is not None and base is not None:
-        if base._tick < since or mapped.running.trace.is_outside(base):
+        if base._tick < since or abstract_mode.running.trace.is_outside(base):
             raise refuse(
                 f"{operation} changes a tensor from outside of the function, once, while it is traced, and not at each "
                 "run; give the tensor as an argument, and return a new one"
@@ -388,7 +388,7 @@ def refuse_from_outside(tensor: Any, operation: str) -> None:
 
 def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
     """Refuse a change that differentiation or a trace cannot allow, and return whether it has to be recorded."""
-    if mapped.running.since is not None:
+    if abstract_mode.running.since is not None:
         refuse_from_outside(tensor, operation)
     strides = tensor.stride()
     if tensor.numel() and any(stride == 0 and n > 1 for stride, n in zip(strides, tensor.shape, strict=True)):

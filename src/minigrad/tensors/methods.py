@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
-from minigrad import backends, functions, standing_aside, tensor_data, tensor_functions
+from minigrad import backends, functions, tensor_data, tensor_functions
 from minigrad.backends import arrays, guarded
-from minigrad.tensors import mapped
+from minigrad.machine import overrides
+from minigrad.tensors import abstract_mode
 from minigrad.tensors.along import ValuesAndIndices
 from minigrad.tensors.comparing import Comparing
 from minigrad.tensors.composed import Composed, in_common, scaled
@@ -548,11 +549,11 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     def _where_extreme(self, name: str, dim: int | None, keepdim: bool) -> Tensor:
         x = cast(Any, self)
-        if mapped.anywhere and (other := mapped.answering((x,))) is not None:
+        if abstract_mode.depth and (other := abstract_mode.answering((x,))) is not None:
             return cast("Tensor", other._call("_where_extreme", x, name=name, dim=dim, keepdim=keepdim))
         axis = None if dim is None else axis_of(x, dim, name)
         _refuse_empty(x, tuple(range(x.ndim)) if axis is None else (axis,), name)
-        array = mapped.elements(x)
+        array = abstract_mode.elements(x)
         if not array.ndim:
             return cast("Tensor", x.from_host(np.zeros((), np.int64)))
         return cast("Tensor", x.from_host(np.asarray(getattr(np, name)(array, axis=axis, keepdims=keepdim))))
@@ -579,10 +580,10 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     def _truth(self, form: Any, dim: Any, keepdim: bool, operation: str) -> Tensor:
         x = cast(Any, self)
-        if mapped.anywhere and (other := mapped.answering((x,))) is not None:
+        if abstract_mode.depth and (other := abstract_mode.answering((x,))) is not None:
             options = {"form": form, "dim": dim, "keepdim": keepdim, "operation": operation}
             return cast("Tensor", other._call("_truth", x, **options))
-        array = mapped.elements(x)
+        array = abstract_mode.elements(x)
         result = form(array, axis=axes_of(x, dim, operation), keepdims=keepdim)
         return cast("Tensor", x.from_host(np.asarray(result)))
 
@@ -600,7 +601,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         if not x.numel():
             return x.exp().sum(dim, keepdim).log()
         axes = axes_of(x, dim, "logsumexp")
-        if standing_aside.is_cut(tensor_functions.LogSumExp.forward):
+        if overrides.is_cut(tensor_functions.LogSumExp.forward):
             return _logsumexp_by_log_softmax(x, axes, keepdim)
         return tensor_functions.LogSumExp.apply(x, dim=axes, keepdim=keepdim)
 
@@ -615,8 +616,8 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         axis = axis_of(x, dim if axis is None else by_numpys_name(dim, axis, "softmax", -1), "softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0 + 1.0
-        if standing_aside.is_cut(tensor_functions.Softmax.forward):
-            return standing_aside.exercise("nn.functional.softmax")(x, axis)
+        if overrides.is_cut(tensor_functions.Softmax.forward):
+            return overrides.exercise("nn.functional.softmax")(x, axis)
         return tensor_functions.Softmax.apply(x, dim=axis)
 
     def log_softmax(self, dim: int = -1, dtype: DTypeLike | None = None, *, axis: int | None = None) -> Tensor:
@@ -629,8 +630,8 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         axis = axis_of(x, dim if axis is None else by_numpys_name(dim, axis, "log_softmax", -1), "log_softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0
-        if standing_aside.is_cut(tensor_functions.LogSoftmax.forward):
-            return standing_aside.exercise("nn.functional.logsoftmax")(x, axis)
+        if overrides.is_cut(tensor_functions.LogSoftmax.forward):
+            return overrides.exercise("nn.functional.logsoftmax")(x, axis)
         return tensor_functions.LogSoftmax.apply(x, dim=axis)
 
     logsoftmax = log_softmax
@@ -644,7 +645,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
             keepdim: Whether they stay, with size 1.
         """
         x = cast(Any, self)
-        return x._of_array(guarded.call(arrays.reduce, kernel, mapped.memory(x), tuple(sorted(dim)), keepdim))
+        return x._of_array(guarded.call(arrays.reduce, kernel, abstract_mode.memory(x), tuple(sorted(dim)), keepdim))
 
     # --- products -------------------------------------------------------------------------------------------
 
@@ -723,7 +724,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([1.0]).allclose(minigrad.tensor([1.000001]))
         True
         """
-        a, b = (np.asarray(mapped.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
+        a, b = (np.asarray(abstract_mode.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
         return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
     def equal(self, other: Any) -> bool:
@@ -732,7 +733,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         >>> minigrad.tensor([1.0, 2.0]).equal(minigrad.tensor([1.0, 3.0]))
         False
         """
-        a, b = (np.asarray(mapped.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
+        a, b = (np.asarray(abstract_mode.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
         return bool(np.array_equal(a, b))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import layout, tensor_functions
 from minigrad.backends import arrays
 from minigrad.errors import IndexingError
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.tensors.composed import scaled
 from minigrad.tensors.shapes import Shapes, axis_of
 
@@ -240,7 +240,8 @@ class Placing(Shapes):
         batched = next((each for each in (x, index, values) if hasattr(each, "_level")), None)
         if batched is not None:
             return cast("Tensor", cast(Any, batched).put_along(x, axis, index, values))
-        return tensor_functions.IndexPut.apply(x, values, key=tensor_functions._along(mapped.current(index), axis))
+        key = tensor_functions._along(abstract_mode.current(index), axis)
+        return tensor_functions.IndexPut.apply(x, values, key=key)
 
     def scatter_(
         self, dim: int, index: Tensor, src: Tensor | float | None = None, *, value: float | None = None
@@ -294,7 +295,7 @@ def _check_places(name: str, x: Any, axis: int, index: Any) -> None:
     """Refuse places that are not there: NumPy would count negative ones from the end, and PyTorch does not."""
     if index.dtype.kind not in "iu":
         raise TypeError(f"{name}: an index has integers, not {index.dtype}; convert it with .long()")
-    if mapped.current(index).abstract:
+    if abstract_mode.current(index).abstract:
         return  # nobody can look at it yet
     n, places = (x.shape[axis] if x.ndim else 1), arrays.to_host(index._array)
     wrong = places[(places < 0) | (places >= n)]

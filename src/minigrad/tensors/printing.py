@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import backends
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -29,7 +29,7 @@ def printed(tensor: Tensor) -> str:
     'tensor([1.5, 2.0], requires_grad=True)'
     """
     name = "tensor" if type(tensor).__name__ == "Tensor" else type(tensor).__name__
-    array = mapped.elements(tensor)
+    array = abstract_mode.elements(tensor)
     marks: list[str] = []
     if not array.size:
         marks.append(f"size={tensor.shape}")

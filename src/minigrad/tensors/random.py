@@ -11,16 +11,16 @@ import numpy as np
 from minigrad import layout
 from minigrad.errors import TraceError
 from minigrad.machine.missing import missing
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.tensors.devices import Device
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Generator", "default_generator", "draws_floats", "wrap"]
+__all__ = ["Generator", "default_generator", "draws_floats", "tensor_class"]
 
-wrap: list[Callable[[Any], Tensor]] = []
-"""The class of tensors: `minigrad.tensors`, which stands on this module, puts it here."""
+tensor_class: Any = None
+"""The class of tensors: `minigrad.tensors`, which stands on this module, sets it."""
 
 
 class Generator:
@@ -107,12 +107,12 @@ class Generator:
 
 def _drawn(numbers: Callable[[tuple[int, ...]], Any], shape: Sequence[int]) -> Tensor:
     """Return a tensor of numbers that are drawn from a stream."""
-    drawn: Tensor = mapped.draw(numbers, shape, lambda array: wrap[0](np.asarray(array)))
+    drawn: Tensor = abstract_mode.draw(numbers, shape, lambda array: tensor_class(np.asarray(array)))
     return drawn
 
 
 def _seed(seed: Any) -> int:
-    if mapped.running.draw is not None:
+    if abstract_mode.running.draw is not None:
         raise TraceError(
             "trace: a seed would start the stream of random numbers once, while the function is traced, and not at "
             "each run; call manual_seed, or make the Generator, outside of the function"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from minigrad import tensor_functions
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.tensors.along import Along, ValuesAndIndices
 from minigrad.tensors.shapes import axis_of, by_numpys_name
 from minigrad.tensors.types import need_booleans
@@ -33,7 +33,7 @@ class Selecting(Along):
         x = cast(Any, self)
         if x.abstract:
             raise x._array.error(f"{operation} depends on the elements, which are unknown here")
-        return mapped.elements(x)
+        return abstract_mode.elements(x)
 
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements where a mask holds, as a vector: ``self[mask]``, with broadcasting.

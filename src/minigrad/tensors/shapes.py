@@ -11,7 +11,7 @@ import numpy as np
 from minigrad import layout, tensor_functions
 from minigrad.backends import arrays
 from minigrad.errors import GraphError, IndexingError
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.tensors.devices import CPU, CUDA, Device
 from minigrad.tensors.types import Types
 
@@ -429,7 +429,8 @@ class Shapes(Types):
         if key.__class__ is slice and (key.step is None or (key.step.__class__ is int and key.step > 0)):
             chosen: Any = key  # the most frequent key needs no closer look
         else:
-            if mapped.anywhere and (batched := mapped.among(key if isinstance(key, tuple) else (key,))) is not None:
+            keys = key if isinstance(key, tuple) else (key,)
+            if abstract_mode.depth and (batched := abstract_mode.among(keys)) is not None:
                 return cast("Tensor", batched.taken_from(self, key))
             before, chosen = self._keys(key)
             if before is not None:
@@ -465,7 +466,7 @@ class Shapes(Types):
             raise ValueError(f"gather: shape {self.shape} with an index of shape {index.shape}; both need as many axes")
         if not self.ndim or not index.ndim:
             return self.reshape(-1)[index.reshape(-1)].view(index.shape)
-        return self[tensor_functions._along(mapped.current(index), axis)]
+        return self[tensor_functions._along(abstract_mode.current(index), axis)]
 
     def scatter_to(self, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
         """Return zeros of a shape, with this tensor's values at given places along an axis: `gather` turned round.
@@ -475,7 +476,7 @@ class Shapes(Types):
         tensor([[0., 0., 5.],
                 [7., 0., 0.]])
         """
-        axis, index = axis_of(self, dim, "scatter_to"), mapped.current(index)
+        axis, index = axis_of(self, dim, "scatter_to"), abstract_mode.current(index)
         if getattr(index, "abstract", False):
             return cast(Any, index).scattered(self, shape, axis)
         key = tensor_functions._along(index, axis)
@@ -570,7 +571,7 @@ class Shapes(Types):
         """
         if self.numel() != 1:
             raise ValueError(f"item: a tensor of shape {self.shape} has {self.numel()} elements, not one")
-        return mapped.elements(self).item()
+        return abstract_mode.elements(self).item()
 
     def tolist(self) -> Any:
         """Return nested lists of Python numbers.
@@ -578,7 +579,7 @@ class Shapes(Types):
         >>> minigrad.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        return mapped.elements(self).tolist()
+        return abstract_mode.elements(self).tolist()
 
     def numpy(self, *, force: bool = False) -> Any:
         """Return the NumPy array that shares this tensor's memory (on the CPU).
@@ -596,7 +597,7 @@ class Shapes(Types):
         """
         if cast(Any, self).requires_grad and not force:
             raise GraphError("numpy: this tensor requires gradients; use detach().numpy()")
-        return mapped.elements(self)
+        return abstract_mode.elements(self)
 
 
 def _array(x: Any) -> Any:
@@ -635,7 +636,7 @@ def _width(part: Any) -> int:
 def _part(part: Any, shape: Sequence[int]) -> Any:
     """Return one part of a key as NumPy takes it."""
     if hasattr(part, "_array"):
-        part = mapped.elements(part)
+        part = abstract_mode.elements(part)
     elif isinstance(part, list | range | tuple):
         part = np.asarray(part)
         part = part.astype(np.int64) if not part.size else part

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from minigrad import layout, tensor_functions
 from minigrad.backends import arrays, guarded
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
@@ -49,7 +49,7 @@ class Types:
         >>> x
         tensor([1., 2.])
         """
-        if not mapped.anywhere and _array(self).dtype.kind != "f":  # nothing to record: a third of the time
+        if not abstract_mode.depth and _array(self).dtype.kind != "f":  # nothing to record: a third of the time
             return cast("Tensor", cast(Any, self)._of_array(arrays.contiguous(_array(self))))
         return tensor_functions.Clone.apply(self)
 
@@ -360,7 +360,7 @@ def _cast(x: Any, dtype: DTypeLike) -> Any:
     wanted = dtype_of(dtype)
     if x.dtype == wanted:
         return x
-    if not mapped.anywhere and not (wanted.kind == x.dtype.kind == "f"):  # nothing to record: half of the time
+    if not abstract_mode.depth and not (wanted.kind == x.dtype.kind == "f"):  # nothing to record: half of the time
         return x._of_array(guarded.call(arrays.cast_to, x._array, wanted))
     return tensor_functions.Cast.apply(x, dtype=wanted)
 

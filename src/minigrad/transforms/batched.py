@@ -17,7 +17,7 @@ from minigrad import layout, tensor_functions
 from minigrad.backward.changes import ticks
 from minigrad.errors import BatchingError
 from minigrad.functions import Function
-from minigrad.tensors import Tensor, mapped, methods
+from minigrad.tensors import Tensor, abstract_mode, methods
 from minigrad.tensors.devices import Device
 from minigrad.tensors.shapes import axes_of, axis_of
 from minigrad.transforms import batching_rules, indexing
@@ -33,7 +33,7 @@ class _Example(NoArray):
 
     def to_host(self) -> Any:
         """Refuse: an operation without a batching rule asks for the elements."""
-        if not mapped.running.maps:
+        if not abstract_mode.running.maps:
             raise BatchingError(
                 "vmap: a batched tensor is used outside of its vmap, perhaps because the function kept it in a list or "
                 "an attribute; return it from the function"
@@ -81,8 +81,8 @@ class BatchedTensor(AbstractTensor):
                     f"vmap: {function.__name__} takes {name} as an option, the same for all examples, and cannot be "
                     "mapped over it; pass all examples at once, or loop over them"
                 )
-        if mapped.running.branch is not None:
-            inputs = mapped.running.branch.of_chosen(inputs)
+        if abstract_mode.running.branch is not None:
+            inputs = abstract_mode.running.branch.of_chosen(inputs)
         level = max(x._level for x in inputs if isinstance(x, cls))
         is_batched = [isinstance(x, cls) and x._level == level for x in inputs]
         values = [x._value if mine else x for x, mine in zip(inputs, is_batched, strict=True)]
@@ -166,7 +166,7 @@ class BatchedTensor(AbstractTensor):
         return self._with(wide.expand(batch, *new))
 
     def __getitem__(self, key: Any) -> Tensor:
-        if mapped.among(key if isinstance(key, tuple) else (key,)) is not None:
+        if abstract_mode.among(key if isinstance(key, tuple) else (key,)) is not None:
             return self.taken_from(self, key)
         before, chosen = self._keys(key)
         x: Any = self if before is None else self[before]
@@ -229,7 +229,7 @@ class BatchedTensor(AbstractTensor):
         return self
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if mapped.among(key if isinstance(key, tuple) else (key,)) is not None:
+        if abstract_mode.among(key if isinstance(key, tuple) else (key,)) is not None:
             raise BatchingError(
                 "vmap: assignment to a place that differs from example to example has no batching rule; use "
                 "minigrad.where(place, value, x)"
@@ -276,14 +276,14 @@ def hide(x: Any, level: int) -> BatchedTensor:
     return BatchedTensor(x, level)
 
 
-def expose_all(x: Any, maps: Sequence[mapped.Running]) -> Any:
+def expose_all(x: Any, maps: Sequence[abstract_mode.Running]) -> Any:
     """Return a tensor with the axes of some vmaps in front, the first one's first."""
     for each in reversed(maps):
         x = expose(x, each.level, each.size)
     return x
 
 
-def hide_all(x: Any, maps: Sequence[mapped.Running]) -> Any:
+def hide_all(x: Any, maps: Sequence[abstract_mode.Running]) -> Any:
     """Hide the axes that `expose_all` has shown."""
     for each in maps:
         x = hide(x, each.level)

@@ -12,7 +12,7 @@ from minigrad.backward.changes import ticks
 from minigrad.errors import FunctionError
 from minigrad.functions import Function
 from minigrad.scalar import Scalar
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.tensors.random import default_generator
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.batching_rules import batch_size, batched, rule_for
@@ -59,7 +59,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
                 every[place] = x
             return fun(*structure.unflatten(every), **kwargs), None
 
-        draws, around = _Draws(), (tuple(mapped.running.maps), mapped.running.branch)
+        draws, around = _Draws(), (tuple(abstract_mode.running.maps), abstract_mode.running.branch)
         with draws.first():
             first = Recording(run, variables)
         if not first.is_outer:
@@ -69,7 +69,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
         wanted, count = [place for place, y in enumerate(first.results) if is_variable(y)], len(first.results)
 
         def again(given: Sequence[Any]) -> Recording:
-            with draws.again(), mapped.only(*around):
+            with draws.again(), abstract_mode.only(*around):
                 second = Recording(run, _after(given, variables))
             if any(id(x) not in known and not began <= x._tick < ended for x in second.closed_over()):
                 raise FunctionError(
@@ -130,7 +130,7 @@ def _after(given: Sequence[Any], variables: Sequence[Any]) -> Sequence[Any]:
     In a trace equal expressions are computed once, so the second run would be the first one, kept until it is needed.
     """
     after = next((d for d in given if d is not None), None)
-    if mapped.running.draw is None or after is None:
+    if abstract_mode.running.draw is None or after is None:
         return variables
     return [Barrier.apply(x, held(after).detach()) for x in variables]
 
@@ -143,7 +143,7 @@ class _Draws:
 
     def __init__(self) -> None:
         self._state = default_generator._random.bit_generator.state
-        self._draw = mapped.running.draw
+        self._draw = abstract_mode.running.draw
         self._traced: list[Any] = []
 
     def first(self) -> AbstractContextManager[None]:
@@ -170,8 +170,8 @@ class _Draws:
 @contextmanager
 def _drawing(draw: Any) -> Iterator[None]:
     """Let random numbers come from a function; None for the generators themselves."""
-    before, mapped.running.draw = mapped.running.draw, draw
+    before, abstract_mode.running.draw = abstract_mode.running.draw, draw
     try:
         yield
     finally:
-        mapped.running.draw = before
+        abstract_mode.running.draw = before

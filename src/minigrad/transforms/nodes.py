@@ -12,7 +12,7 @@ from minigrad.backends import arrays
 from minigrad.engine import TensorContext
 from minigrad.functions import Function
 from minigrad.scalar import Scalar
-from minigrad.tensors import Tensor, creation, mapped
+from minigrad.tensors import Tensor, abstract_mode, creation
 from minigrad.transforms.batched import expose_all, hide_all
 from minigrad.transforms.recording import is_variable
 
@@ -80,20 +80,20 @@ def _of_tensors(
     results: Sequence[Any], inputs: Sequence[Any], pull: Pull, push: Push, others: Sequence[Tensor], hides: bool
 ) -> list[Any]:
     """Make one node for all results: they lie in it one behind the other."""
-    maps = tuple(mapped.running.maps)
+    maps = tuple(abstract_mode.running.maps)
 
     shown, hidden = partial(expose_all, maps=maps), partial(hide_all, maps=maps)
     values = [shown(y).detach() for y in results]
     pack, unpack = _packing(values)
 
     def pull_packed(d: Any) -> list[Any]:
-        with mapped.within(maps):
+        with abstract_mode.within(maps):
             gradients = pull([hidden(each) for each in unpack(d)])
             of_inputs = [None if g is None else shown(g) for g in gradients[: len(inputs)]]
             return [*of_inputs, *gradients[len(inputs) :]]
 
     def push_packed(tangents: Sequence[Any]) -> Any:
-        with mapped.within(maps):
+        with abstract_mode.within(maps):
             own = [None if t is None else hidden(t) for t in tangents[: len(inputs)]]
             changes = push([*own, *tangents[len(inputs) :]])
             return pack([None if c is None else shown(c) for c in changes])

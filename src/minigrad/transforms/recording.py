@@ -18,7 +18,7 @@ from minigrad.backward.changes import ticks
 from minigrad.engine import TensorContext
 from minigrad.functions import Function
 from minigrad.scalar import Scalar
-from minigrad.tensors import Tensor, creation, mapped
+from minigrad.tensors import Tensor, abstract_mode, creation
 from minigrad.transforms import scalars
 from minigrad.transforms.batched import BatchedTensor, expose, expose_all, hide, hide_all, levels_of
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
@@ -67,7 +67,7 @@ def link(x: Any) -> Any:
     """
     if isinstance(x, Scalar):
         return scalars.link(x, _Input)
-    maps = mapped.running.maps
+    maps = abstract_mode.running.maps
     base = expose_all(x, maps)
     node = base.detach()
     node._requires_grad, node._fn, node._inputs = True, _Input, (base,)

@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.errors import BatchingError
 from minigrad.layout import type_name
-from minigrad.tensors import Tensor, creation, mapped
+from minigrad.tensors import Tensor, abstract_mode, creation
 from minigrad.transforms import batching_rules_nn as batching_rules_nn
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.batched import BatchedTensor, hide, levels_of
@@ -71,10 +71,10 @@ def vmap(
         leaves, axes, paths, structure = _arguments(in_axes, args, kwargs)
         size = _size(leaves, axes, paths, axis_size)
         level = next(_levels)
-        running = mapped.Running(level, size, randomness, lambda x: hide(x, level))
+        running = abstract_mode.Running(level, size, randomness, lambda x: hide(x, level))
         inputs = [x if axis is None else hide(_in_front(x, axis), level) for x, axis in zip(leaves, axes, strict=True)]
         given, named = structure.unflatten(inputs)
-        with mapped.within([running]):
+        with abstract_mode.within([running]):
             return _results(fun(*given, **named), out_axes, level, size)
 
     return mapped_function

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad import exercises
 from minigrad.exercises.lesson_files import FOLDER, PROGRESS, working_folders_in
-from minigrad.files import locked, write
+from minigrad.machine.files import locked, write
 from minigrad.tutor.progress_table import as_html
 
 if TYPE_CHECKING:

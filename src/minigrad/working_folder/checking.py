@@ -43,7 +43,7 @@ class Checked:
         notebook: The notebook, or the folder of answers to MiniTorch.
         reports: A report for each exercise in it.
         remarks: Sentences about cells that could not be run.
-        seen: Names of mistakes that were looked for and found (see `survivors`).
+        seen: Names of mistakes that were looked for and found (see `minitorch_blind_spots`).
         stricter: Where an answer gives what MiniTorch specifies, and more is asked here (`stricter.Asked`).
     """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from minigrad.errors import MinigradError
 from minigrad.machine import packages
-from minigrad.standing_aside import CUT
+from minigrad.machine.overrides import CUT
 from minigrad.working_folder import waiting
 
 __all__ = ["require", "run"]

@@ -14,7 +14,7 @@ from typing import Any
 
 from minigrad.errors import MinigradError
 from minigrad.exercises import syllabus
-from minigrad.files import write
+from minigrad.machine.files import write
 from minigrad.tutor.progressing import FOLDER
 from minigrad.working_folder import waiting
 

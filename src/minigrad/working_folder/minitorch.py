@@ -21,10 +21,10 @@ from minigrad.checks import runner
 from minigrad.checks.runner import CheckReport
 from minigrad.errors import MinigradError
 from minigrad.working_folder.check_lines import as_line, failed, most_seconds
+from minigrad.working_folder.minitorch_blind_spots import PROBES
 from minigrad.working_folder.probing import shows
 from minigrad.working_folder.signatures import NO_START, as_theirs, called_otherwise, curried, has_no_start
 from minigrad.working_folder.stricter import judged
-from minigrad.working_folder.survivors import PROBES
 from minigrad.working_folder.their_package import Given, Package, definition, tree
 
 __all__ = [

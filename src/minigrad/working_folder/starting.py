@@ -17,7 +17,7 @@ from typing import Any
 
 from minigrad.errors import MinigradError
 from minigrad.exercises.lesson_files import DEFAULT, fresh_copy
-from minigrad.files import write
+from minigrad.machine.files import write
 from minigrad.tutor.progressing import FOLDER, working_folder
 from minigrad.working_folder import merging
 from minigrad.working_folder.merging import NotANotebook

@@ -15,7 +15,7 @@ from minigrad.errors import MinigradError
 from minigrad.exercises.marker import exercise_of
 from minigrad.exercises.reading import answer_cells
 from minigrad.exercises.syllabus import assignment_words, course
-from minigrad.files import write
+from minigrad.machine.files import write
 from minigrad.tutor import progressing
 from minigrad.working_folder import attempts, merging
 from minigrad.working_folder.checking import is_as_given

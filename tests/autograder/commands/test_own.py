@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from autograder.cli import app
 from autograder.course.loading import load_course
 from autograder.sandbox import SandboxUnavailable
-from autograder.telling import since
+from autograder.telling import report_diff
 from autograder.telling.solutions import find_solution
 
 LESSONS = {"00_numbers": ARITHMETIC, "01_order": COMPARISON}
@@ -106,8 +106,8 @@ def test_ones_own_code_without_a_sandbox_is_labelled(grade, write, monkeypatch, 
 def test_a_damaged_report_is_no_last_time(tmp_path):
     """A file that cannot be read counts as none."""
     (tmp_path / "00_numbers.json").write_text('{"graded": 3}')
-    assert since.read_kept(tmp_path, "00_numbers") is None
-    assert since.read_kept(tmp_path, "01_order") is None
+    assert report_diff.read_kept(tmp_path, "00_numbers") is None
+    assert report_diff.read_kept(tmp_path, "01_order") is None
 
 
 def test_a_solution_has_its_commentary(place, tmp_path):

@@ -16,14 +16,14 @@ from autograder.grafting.graft import graft, stubs
 from autograder.judging import judge as judging
 from autograder.judging.expectation import NO_RETURN
 from autograder.judging.fingerprint import Fingerprint
-from autograder.judging.hurried import Hurried
 from autograder.judging.judge import Judge, solution_cell, source_cells
 from autograder.judging.plugin import HiddenTestError
 from autograder.judging.scoring import scored
 from autograder.judging.student_cells import without_later_imports
+from autograder.judging.time_budget import TimeBudget
 from autograder.judging.warm_tests import Ended
-from autograder.results import Verdict, keeping
-from autograder.results.keeping import grader_files, text_files
+from autograder.results import Verdict, result_cache
+from autograder.results.result_cache import grader_files, text_files
 from autograder.sandbox import Failure, Observation, Sandbox, SandboxError, SourceCell
 from autograder.telling.report import as_text
 
@@ -435,7 +435,7 @@ def test_results_follow_from_the_code_that_reads_notebooks(course, hidden, tmp_p
     copy = tmp_path / "grader"
     for name in {file.relative_to(package).parts[0] for file in text_files()}:
         shutil.copytree(package / name, copy / name)
-    monkeypatch.setattr(keeping, "_GRADER", copy)
+    monkeypatch.setattr(result_cache, "_GRADER", copy)
     monkeypatch.setattr(Fingerprint, "edition", lambda fingerprint, exercise: tmp_path / "edition")
     monkeypatch.setattr("autograder.judging.fingerprint.grader_files", list)
     lesson = course.exercise(FIRST).lesson
@@ -626,7 +626,7 @@ def test_the_third_slow_answer_gets_less_time(grade):
             asked.append(seconds)
             return Observation(False, failure=Failure("timeout", "too slow"))
 
-    session = Hurried(Slow(), 5.0)
+    session = TimeBudget(Slow(), 5.0)
     for _ in range(4):
         session.observe(b"", [])
     assert asked == [None, None, 1.0, 1.0]

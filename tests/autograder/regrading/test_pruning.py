@@ -12,7 +12,7 @@ from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
 from autograder.cli import app
-from autograder.common.aside import remove
+from autograder.common.atomic import remove
 from autograder.course.loading import load_course
 from autograder.grafting.collecting import take_in
 from autograder.judging.judge import Judge

@@ -9,21 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 import minigrad as mg
-from minigrad import (
-    backends,
-    exercises,
-    fast_ops,
-    functions,
-    operators,
-    standing_aside,
-    tensor_data,
-    tensor_functions,
-    tensor_ops,
-)
+from minigrad import backends, exercises, fast_ops, functions, operators, tensor_data, tensor_functions, tensor_ops
 from minigrad.backends import arrays, numpy_forms
 from minigrad.backends.numba import scattering, threads
 from minigrad.cli import app
 from minigrad.errors import ExerciseNotDone
+from minigrad.machine import overrides
 
 
 def in_new_process(code, **environment):
@@ -152,7 +143,7 @@ def test_plain_loops_serve_for_a_compiled_kernel_that_is_left_out(monkeypatch, n
     kernels = {"tensor_map", "tensor_zip", "tensor_reduce", "_tensor_matrix_multiply"} - {name}
     others = {f"fast_ops.{each}": getattr(fast_ops, each) for each in kernels}
     monkeypatch.setattr(fast_ops, name, _left_out)
-    monkeypatch.setattr(standing_aside, "cut_names", lambda: {f"{__name__}._left_out"})
+    monkeypatch.setattr(overrides, "cut_names", lambda: {f"{__name__}._left_out"})
     x = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
     with exercises.install(others):
         assert (-x + x @ x).sum(0).tolist() == [18.0, 26.0]
@@ -161,7 +152,7 @@ def test_plain_loops_serve_for_a_compiled_kernel_that_is_left_out(monkeypatch, n
 def test_numpy_multiplies_where_the_product_in_plain_loops_is_left_out(monkeypatch):
     """It shows what a later exercise asks for, and no exercise asks for it."""
     monkeypatch.setattr(tensor_ops, "tensor_matrix_multiply", _left_out)
-    monkeypatch.setattr(standing_aside, "cut_names", lambda: {f"{__name__}._left_out"})
+    monkeypatch.setattr(overrides, "cut_names", lambda: {f"{__name__}._left_out"})
     x = np.arange(12.0).reshape(3, 2, 2)
     with mg.backend("python"):
         assert np.array_equal(arrays.matmul(x, x[0]), x @ x[0])

@@ -17,7 +17,7 @@ from minigrad.cli import app
 from minigrad.errors import MinigradError, UnknownExercise
 from minigrad.exercises import syllabus
 from minigrad.machine import packages
-from minigrad.standing_aside import CUT
+from minigrad.machine.overrides import CUT
 from minigrad.tutor import progressing
 from minigrad.tutor.progressing import Done
 from minigrad.working_folder import attempts, grader, naming, next_step, waiting

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from minigrad import compiling, operators, standing_aside, tensor_data
+from minigrad import compiling, operators, tensor_data
 from minigrad.compiling import compile_kernel, interpreted, reaching
 from minigrad.errors import ExerciseNotDone, KernelError, MinigradError
+from minigrad.machine import overrides
 
 
 @pytest.fixture(autouse=True)
@@ -487,6 +488,6 @@ def test_what_an_edition_leaves_out_is_not_compiled(monkeypatch):
     def kernel(out):
         out[0] = helper(out[0])
 
-    monkeypatch.setattr(standing_aside, "cut_names", lambda: {f"{__name__}.{helper.__qualname__}"})
+    monkeypatch.setattr(overrides, "cut_names", lambda: {f"{__name__}.{helper.__qualname__}"})
     with pytest.raises(ExerciseNotDone, match=r"^tensor_data\.to_index is not written yet"):
         compile_kernel(kernel)

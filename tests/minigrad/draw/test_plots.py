@@ -9,8 +9,8 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-from minigrad import datasets, tour
-from minigrad.draw import diagrams, plots
+from minigrad import datasets
+from minigrad.draw import diagrams, plots, tour
 from minigrad.module import Module, Parameter
 
 POINTS = datasets.circle(20)

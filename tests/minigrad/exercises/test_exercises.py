@@ -30,13 +30,13 @@ from minigrad import (
     nn,
     operators,
     program,
-    standing_aside,
     training,
     transforms,
     trees,
 )
 from minigrad.errors import ExerciseNotDone, FunctionError, UnknownExercise
 from minigrad.exercises import installing
+from minigrad.machine import overrides
 
 pytestmark = pytest.mark.usefixtures("library_as_it_was")
 
@@ -338,13 +338,13 @@ def test_every_exercise_has_a_solution_between_markers():
 def test_who_holds_something_made_from_an_exercise_is_told(monkeypatch):
     """After each change of what is installed, once; what was made before is out of date then."""
     told = []
-    monkeypatch.setattr(standing_aside, "_listeners", [])
-    exercises.on_change(lambda: told.append((operators.add(2.0, 3.0), standing_aside.any_of("operators"))))
+    monkeypatch.setattr(overrides, "_listeners", [])
+    exercises.on_change(lambda: told.append((operators.add(2.0, 3.0), overrides.any_of("operators"))))
     with exercises.install({"operators.add": lambda a, b: 9.0}):
         assert told == [(9.0, True)]
         with exercises.install({"derivatives.gradient": lambda f, *vals: []}):
-            assert standing_aside.any_of("derivatives")
-        assert not standing_aside.any_of("derivatives") and standing_aside.any_of("operators")
+            assert overrides.any_of("derivatives")
+        assert not overrides.any_of("derivatives") and overrides.any_of("operators")
     assert told == [(9.0, True)] * 3 + [(5.0, False)]
     with pytest.raises(TypeError):
         exercises.install({"operators.add": 9.0})
@@ -359,7 +359,7 @@ def test_the_twins_stand_aside_and_come_back():
         assert Scalar.__mul__.__module__ == "minigrad.scalar"
         y.backward()
         z = x * 2.0
-    assert Scalar.__mul__.__module__ == "minigrad.fast"
+    assert Scalar.__mul__.__module__ == "minigrad.backward.quick_scalars"
     z.backward()
     assert x.grad == 8.0
 

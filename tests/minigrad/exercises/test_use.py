@@ -10,23 +10,14 @@ from dataclasses import replace
 import pytest
 
 import minigrad
-from minigrad import (
-    Scalar,
-    autodiff,
-    derivatives,
-    exercises,
-    fast,
-    functions,
-    mlp,
-    operators,
-    standing_aside,
-    tensor_ops,
-)
+from minigrad import Scalar, autodiff, derivatives, exercises, functions, mlp, operators, tensor_ops
+from minigrad.backward import quick_scalars
 from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath
 from minigrad.exercises import installing, syllabus, using
 from minigrad.exercises.reading import namespace_of
 from minigrad.exercises.standing_in import fill_stubs
+from minigrad.machine import overrides
 
 pytestmark = pytest.mark.usefixtures("library_as_it_was")
 
@@ -517,11 +508,11 @@ def test_an_answer_cut_from_the_edition_is_missing(monkeypatch, tmp_path, capsys
         raise ExerciseNotDone("autodiff.topological_sort")
 
     monkeypatch.setattr(autodiff, "topological_sort", cut)
-    monkeypatch.setattr(standing_aside, "cut_names", lambda: {f"{__name__}.{cut.__qualname__}"})
+    monkeypatch.setattr(overrides, "cut_names", lambda: {f"{__name__}.{cut.__qualname__}"})
     exercises.use(tmp_path, namespace={}, verbose=True)
     assert states(capsys)[0]["autodiff.topological_sort"] == "missing"
     monkeypatch.undo()
-    assert fast.backpropagate is Scalar._backpropagate
+    assert quick_scalars.backpropagate is Scalar._backpropagate
 
 
 def test_needs_says_which_exercise_is_still_to_do():

@@ -9,7 +9,7 @@ import pytest
 import minigrad as mg
 from minigrad.errors import IndexingError, TraceError
 from minigrad.graph import Var, fori_loop, trace
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.transforms import grad, hvp, jvp
 
 X = mg.tensor([[0.5, -1.0, 2.0], [3.0, 0.0, -0.25]])
@@ -224,7 +224,7 @@ def test_a_trace_that_has_ended():
         with pytest.raises(TraceError, match=r"used outside of its trace, .* a list or an attribute; return it from"):
             use()
     assert (X + 1.0).tolist() == trace(lambda x: x + 1.0, X).run(X.numpy())[0].tolist()
-    assert not mapped.anywhere
+    assert not abstract_mode.depth
 
 
 CASES = {

@@ -16,7 +16,7 @@ from minigrad.graph import (
     trace,
 )
 from minigrad.graph.passes import PASSES
-from minigrad.tensors import mapped
+from minigrad.tensors import abstract_mode
 from minigrad.transforms import grad
 
 X = mg.tensor([[0.5, -1.0, 2.0], [3.0, 0.0, -0.25]])
@@ -91,7 +91,7 @@ def test_two_draws_are_two():
     def numbers(sizes):
         return np.zeros(sizes)
 
-    same = trace(lambda x: mapped.draw(numbers, (3,), None) + mapped.draw(numbers, (3,), None) + x, X)
+    same = trace(lambda x: abstract_mode.draw(numbers, (3,), None) + abstract_mode.draw(numbers, (3,), None) + x, X)
     assert ops(eliminate_common(same)).count("Draw") == 2
 
 

@@ -9,7 +9,7 @@ from nn_cases import CASES, RANDOM, Case
 from pytorch import torch
 
 import minigrad as mg
-from minigrad import standing_aside
+from minigrad.machine import overrides
 from minigrad.nn import functional, pool_functions
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same'", "ignore:reduction. 'mean'")
@@ -85,7 +85,7 @@ def test_pooling_by_the_exercises(case, monkeypatch):
     """Where an edition leaves the quick forms out, a student's function for tiles serves every option."""
     if all(x.size < 1000 for x in case.tensors.values()):
         cut = (pool_functions.AvgPool2d.forward, pool_functions.MaxPool2d.forward)
-        monkeypatch.setattr(standing_aside, "is_cut", lambda value: value in cut)
+        monkeypatch.setattr(overrides, "is_cut", lambda value: value in cut)
         compare(answer(mg, case), answer(torch, case), 1e-10)
 
 

@@ -16,7 +16,7 @@ from places import ROOT
 from minigrad import Scalar, exercises, functions, tensor_data
 from minigrad.checks import run, runner
 from minigrad.errors import MinigradError
-from minigrad.working_folder import minitorch, probing, signatures, survivors
+from minigrad.working_folder import minitorch, minitorch_blind_spots, probing, signatures
 
 WRONG = {
     "is_close-too-wide": ("operators.py", "(x - y < 1e-2) and (y - x < 1e-2)", "abs(x - y) < 1.0"),
@@ -156,13 +156,13 @@ def test_what_minitorchs_tests_let_pass_is_seen(tmp_path):
     assert done.returncode == 1, done.stderr
     seen = " ".join(done.stdout.split())
     assert "What MiniTorch's own tests let pass:" in seen
-    for probe in (each for each in survivors.PROBES if each.name in WRONG):
+    for probe in (each for each in minitorch_blind_spots.PROBES if each.name in WRONG):
         assert f"{probe.exercise}: {probe.sentence}" in seen
         assert f"{probe.exercise}: all" not in seen
     assert "grad_check goes backward from out.sum()" in seen
 
 
-PROBES = [probe for probe in survivors.PROBES if not probe.title]
+PROBES = [probe for probe in minitorch_blind_spots.PROBES if not probe.title]
 
 
 @pytest.mark.full("every task of MiniTorch is checked", share=32)
@@ -235,7 +235,7 @@ def test_the_report_shows_both_values_and_the_version(tmp_path):
 
 def test_probes_by_title_name_checks():
     """The titles that stand for a probe are titles of that exercise's checks."""
-    for probe in survivors.PROBES:
+    for probe in minitorch_blind_spots.PROBES:
         if probe.title:
             titles = [(test.__doc__ or "").strip() for test, _ in runner._tests_of(probe.exercise)]
             assert probe.title in titles
@@ -271,7 +271,7 @@ def test_a_stub_shows_no_mistake():
             pass
 
     survivors_seconds = 0.2
-    for probe in survivors.PROBES:
+    for probe in minitorch_blind_spots.PROBES:
         names = [name.rpartition(".")[2] for name in exercises.get(probe.exercise).objects]
         if names != ["Permute"]:
             assert not probing.shows(probe, dict.fromkeys(names, stub))
@@ -367,7 +367,9 @@ def test_functions_are_called_as_they_were_written(tmp_path, way):
         found = objects(tmp_path, id)
         report = run(id, found)
         assert report.passed, str(report)
-        assert [probe.name for probe in survivors.PROBES if probe.exercise == id and probing.shows(probe, found)] == []
+        assert [
+            probe.name for probe in minitorch_blind_spots.PROBES if probe.exercise == id and probing.shows(probe, found)
+        ] == []
     remarks: list[str] = []
     task, path = minitorch.found_tasks(tmp_path)["operators.higher_order"]
     minitorch.load(task, path, remarks)
@@ -386,7 +388,7 @@ def test_a_wrong_reduce_is_called_as_it_was_written(tmp_path, way):
     assert [each.reason for each in run("operators.higher_order", found).results if not each.passed] == [
         "got 12.0, expected 412.0"
     ]
-    probes = [probe for probe in survivors.PROBES if probe.exercise == "operators.higher_order"]
+    probes = [probe for probe in minitorch_blind_spots.PROBES if probe.exercise == "operators.higher_order"]
     assert [probe.name for probe in probes if probing.shows(probe, found)] == ["reduce-start"]
     assert not signatures.has_no_start(found["reduce"])
 
@@ -439,7 +441,9 @@ def test_folds_call_map_zipWith_and_reduce_as_they_were_written(tmp_path):  # no
     folds = objects(package, "operators.folds")
     report = run("operators.folds", folds)
     assert report.passed, str(report)
-    assert not any(probing.shows(probe, folds) for probe in survivors.PROBES if probe.exercise == "operators.folds")
+    assert not any(
+        probing.shows(probe, folds) for probe in minitorch_blind_spots.PROBES if probe.exercise == "operators.folds"
+    )
     (package / "operators.py").write_text(AT_ONCE.replace("[fn(x) for x in ls]", "undefined"))
     assert run("operators.folds", objects(package, "operators.folds")).passed  # a wrong map does not spoil it
     assert run("operators.higher_order", objects(package, "operators.higher_order")).passed is False

@@ -1,8 +1,8 @@
 """Storages on the device, with memory that earlier ones have left.
 
 Asking a driver for memory takes longer than most kernels do, and giving memory back waits until all of them are done.
-So the memory of a storage lies on a shelf afterwards, for the next storage. A kernel may write to it at once: a device
-runs kernels in the order of their launches, so one that still reads the old values has ended by then.
+So the memory of a storage goes to a free list afterwards, for the next storage. A kernel may write to it at once: a
+device runs kernels in the order of their launches, so one that still reads the old values has ended by then.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backends.shelves import Shelves
+from minigrad.backends.free_list import FreeList
 from minigrad.machine import _numba
 
 __all__ = ["clear", "new"]
@@ -52,7 +52,7 @@ def new(count: int, dtype: np.dtype[Any]) -> Any:
 def clear() -> None:
     """Give memory that no storage uses back to the device."""
     gc.collect()
-    _shelves.clear()
+    _free.clear()
     if not _numba.is_simulator():  # pragma: no cover (needs a GPU)
         cuda.current_context().deallocations.clear()
 
@@ -93,12 +93,12 @@ class _Lease:  # pragma: no cover (needs a GPU)
 
     def __del__(self, python_ends: Callable[[], bool] = sys.is_finalizing) -> None:
         if not python_ends():  # then this module's names may be gone
-            _shelves.give_back(_lent.pop(self.number))
+            _free.give_back(_lent.pop(self.number))
 
 
 def _from_shelf(count: int, dtype: np.dtype[Any]) -> Any:  # pragma: no cover (needs a GPU)
     size = count * dtype.itemsize
-    block = _shelves.take(size)
+    block = _free.take(size)
     there = cuda.MemoryPointer(cuda.current_context(), block.memory.gpu_data.device_pointer, size, owner=_Lease(block))
     return type(block.memory)((count,), (dtype.itemsize,), dtype, gpu_data=there)
 
@@ -110,4 +110,4 @@ def _limit() -> int:  # pragma: no cover (needs a GPU)
     return total // 2
 
 
-_shelves: Shelves[_Block] = Shelves(_Block, _limit)
+_free: FreeList[_Block] = FreeList(_Block, _limit)

@@ -147,8 +147,8 @@ def _read(path: Path) -> bytes:
 def _write_aside(path: Path, content: bytes) -> None:
     """Write a file under another name first, so that no process ever reads half of it.
 
-    `minigrad.files` would also set the file's mode, which the grader's sandbox forbids, and wait for the disk: a kernel
-    that is lost is compiled again.
+    `minigrad.machine.files` would also set the file's mode, which the grader's sandbox forbids, and wait for the disk:
+    a kernel that is lost is compiled again.
     """
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(content)

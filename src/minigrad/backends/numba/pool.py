@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backends.shelves import Shelves
+from minigrad.backends.free_list import FreeList
 
 __all__ = ["SMALLEST", "clear", "empty", "limit", "stats"]
 
@@ -32,7 +32,7 @@ ALIGNMENT = 64
 
 
 def _give_back(lease: Any) -> None:
-    _shelves.give_back(lease.block)
+    _free.give_back(lease.block)
 
 
 @cache
@@ -62,7 +62,7 @@ def empty(shape: Sequence[int], dtype: Any) -> np.ndarray[Any, Any]:
     size = math.prod(shape) * dtype.itemsize
     if size < SMALLEST:
         return np.empty(shape, dtype)
-    block = _shelves.take(size)
+    block = _free.take(size)
     lease = _lease_type(block.capacity).from_address(block.address)
     lease.block = block
     return np.ndarray(shape, dtype, lease)
@@ -84,5 +84,5 @@ def limit() -> int:
     return min(sizes, default=4 << 30) // 8
 
 
-_shelves: Shelves[_Block] = Shelves(lambda capacity: _Block(capacity), lambda: limit())
-clear, stats = _shelves.clear, _shelves.stats
+_free: FreeList[_Block] = FreeList(lambda capacity: _Block(capacity), lambda: limit())
+clear, stats = _free.clear, _free.stats

@@ -24,7 +24,7 @@ def write(path: Path, content: bytes) -> bool:
         Whether the file changed.
 
     >>> import pathlib, tempfile
-    >>> from minigrad import files
+    >>> from minigrad.machine import files
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     files.write(pathlib.Path(folder) / "new" / "note.txt", b"text")
     ...     (pathlib.Path(folder) / "new" / "note.txt").read_text()

@@ -1,4 +1,4 @@
-"""Files made aside before they take their place, and the lock that says who is at it: it ends with its process.
+"""Atomic changes: files are made aside and renamed into place; a lock, which ends with its process, names the owner.
 
 A process that is killed leaves unfinished files. The next run has to tell them from the files of another run that is
 still at work. A process's number does not tell, since numbers come round again and mean nothing in another container.

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import minigrad as mg
-from minigrad import files
+from minigrad.machine import files
 
 
 def write_bytes(path, number):

@@ -1,4 +1,4 @@
-"""Blocks of memory that no array uses at the moment, sorted by capacity, for the next array of about that size."""
+"""Free lists: blocks of memory that no array uses at the moment, by capacity, for the next array of about that size."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-__all__ = ["Shelves", "Statistics"]
+__all__ = ["FreeList", "Statistics"]
 
 
 class Block(Protocol):
-    """What lies on a shelf."""
+    """Memory in a free list."""
 
     @property
     def capacity(self) -> int:
@@ -41,7 +41,7 @@ class Statistics:
     limit_bytes: int
 
 
-class Shelves(Generic[B]):
+class FreeList(Generic[B]):
     """Blocks that wait for their next use, bounded in all.
 
     Args:
@@ -95,7 +95,7 @@ class Shelves(Generic[B]):
                 self._lock.release()
 
     def _sort(self) -> None:
-        """Put returned blocks on their shelves, and give back to the system what is too much; the lock is held."""
+        """Sort returned blocks by capacity, and give back to the system what is too much; the lock is held."""
         while self._returned:
             block = self._returned.popleft()
             # The blocks used last come first: they may still be in the caches.
@@ -126,12 +126,12 @@ def _capacity(size: int) -> int:
     return -(-max(size, 1) // step) * step
 
 
-_all: weakref.WeakSet[Shelves[Any]] = weakref.WeakSet()
+_all: weakref.WeakSet[FreeList[Any]] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    for shelves in _all:
-        shelves._open()
+    for each in _all:
+        each._open()
 
 
 if hasattr(os, "register_at_fork"):

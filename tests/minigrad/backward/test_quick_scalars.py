@@ -8,7 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from minigrad import Scalar, exercises, fast, functions, no_grad, standing_aside
+from minigrad import Scalar, exercises, functions, no_grad
+from minigrad.backward import quick_scalars
+from minigrad.machine import overrides
 
 # Of two values a and b, and one number n. Every operation is bounded, so that random programs stay finite.
 OPERATIONS = {
@@ -82,11 +84,11 @@ def everything(program, values, create_graph=False):
 
 def specified(program, values, create_graph=False):
     """The same with the specification."""
-    standing_aside.use_twins(False)
+    overrides.use_twins(False)
     try:
         return everything(program, values, create_graph)
     finally:
-        standing_aside.use_twins(True)
+        overrides.use_twins(True)
 
 
 def agree(seen, wanted, tolerance):
@@ -122,9 +124,9 @@ def test_one_engine_goes_through_the_others_graph(program, values):
     assume(max(map(abs, wanted)) < 1e4)
     for make_fast in (True, False):
         if not make_fast:
-            standing_aside.use_twins(False)
+            overrides.use_twins(False)
         leaves, nodes = run(program, values)
-        standing_aside.use_twins(True)
+        overrides.use_twins(True)
         if nodes[-1].requires_grad:
             if make_fast:
                 with exercises.install({}):
@@ -169,11 +171,11 @@ def differing(compute, inputs, kinds):
     found = []
     for values, upstream in itertools.product(inputs, UPSTREAM):
         seen = outcome(lambda *given: compute(*given) * upstream, values, kinds)  # noqa: B023 called at once
-        standing_aside.use_twins(False)
+        overrides.use_twins(False)
         try:
             wanted = outcome(lambda *given: compute(*given) * upstream, values, kinds)  # noqa: B023 likewise
         finally:
-            standing_aside.use_twins(True)
+            overrides.use_twins(True)
         if not same(seen, wanted):
             found.append((values, upstream, seen, wanted))
     return found
@@ -194,14 +196,14 @@ def test_special_values_of_methods_are_equal(method):
 
 def test_the_twins_are_in_place():
     """The quick methods are what a Scalar has by default, and disable() takes every one of them out."""
-    names = list(fast._twins)
+    names = list(quick_scalars._twins)
     quick = [getattr(Scalar, name) for name in names]
-    assert [method.__module__ for method in quick] == ["minigrad.fast"] * len(names)
-    standing_aside.use_twins(False)
+    assert [method.__module__ for method in quick] == ["minigrad.backward.quick_scalars"] * len(names)
+    overrides.use_twins(False)
     try:
         assert {getattr(Scalar, name).__module__ for name in names} == {"minigrad.scalar"}
     finally:
-        standing_aside.use_twins(True)
+        overrides.use_twins(True)
     assert [getattr(Scalar, name) for name in names] == quick
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Scalar, exercises, standing_aside
+from minigrad import Scalar, exercises
 from minigrad.backward import steps, walk
 from minigrad.errors import ExerciseNotDone, FunctionError
+from minigrad.machine import overrides
 
 
 class Base:
@@ -28,8 +29,8 @@ class Place(Base):
 @pytest.fixture
 def registry(monkeypatch):
     """A registry of its own, which forgets what a test declares."""
-    monkeypatch.setattr(standing_aside, "_twins", [])
-    return standing_aside
+    monkeypatch.setattr(overrides, "_twins", [])
+    return overrides
 
 
 def test_a_twin_takes_a_place_and_gives_it_back(registry):
@@ -70,7 +71,7 @@ def test_a_twin_that_is_left_out_takes_no_place(registry, monkeypatch):
 
 def test_the_library_has_one_registry():
     """The twins of Scalar, of rules and of the backward pass of tensors are all declared there."""
-    places = [each.owner for each in standing_aside._twins]
+    places = [each.owner for each in overrides._twins]
     assert any(owner is Scalar for owner in places)
     assert any(owner is steps.rules for owner in places)
     assert any(owner is walk._ways for owner in places)
@@ -100,11 +101,11 @@ def test_the_rule_of_a_product_and_its_twin_give_the_same_gradients(shapes):
     calls = []
     for recorded in (False, True):
         quick = gradients(recorded)
-        standing_aside.use_twins(False)
+        overrides.use_twins(False)
         try:
             specified = gradients(recorded)
         finally:
-            standing_aside.use_twins(True)
+            overrides.use_twins(True)
         with exercises.install({"tensor_functions.matmul_back": asked}):
             installed = gradients(recorded)
         for one, two, three in zip(quick, specified, installed, strict=True):

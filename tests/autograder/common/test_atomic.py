@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from processes import standing
 
-from autograder.common import aside, files
-from autograder.common.aside import PREFIX, Aside, lock, remove, sweep, unlock
+from autograder.common import atomic, files
+from autograder.common.atomic import PREFIX, Aside, lock, remove, sweep, unlock
 from autograder.common.files import write
 from autograder.grafting.tidying import clear_up
 
@@ -61,7 +61,7 @@ def test_who_is_swept_before_he_holds_his_lock_begins_again(tmp_path, monkeypatc
             swept.append(sweep(tmp_path.glob(f"{PREFIX}*")))
         return lock(path)
 
-    monkeypatch.setattr(aside, "lock", late)
+    monkeypatch.setattr(atomic, "lock", late)
     monkeypatch.setattr(files, "lock", late)
     make(tmp_path)
     assert swept == [1] and not list(tmp_path.glob(f"{PREFIX}*"))
@@ -86,7 +86,7 @@ def test_a_system_without_locks_goes_on_and_sweeps_nothing(tmp_path, monkeypatch
     def refuse(*_):
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(aside.fcntl, "flock", refuse)
+    monkeypatch.setattr(atomic.fcntl, "flock", refuse)
     before = descriptors()
     with Aside(tmp_path) as folder:
         assert sweep([folder]) == 0 and folder.is_dir()
@@ -98,7 +98,7 @@ def test_a_system_without_locks_goes_on_and_sweeps_nothing(tmp_path, monkeypatch
 def test_no_lock_for_another_reason_is_an_error(tmp_path, monkeypatch, call, code):
     """Too many open files or a full disk are no system without locks: nothing goes on unlocked, nothing is left."""
     before = descriptors()
-    owner = aside.fcntl if call == "flock" else os
+    owner = atomic.fcntl if call == "flock" else os
     real = getattr(owner, call)
 
     def refuse(file, *rest, **named):

@@ -22,8 +22,9 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any
 
-from minigrad import functions, operators, standing_aside
+from minigrad import functions, operators
 from minigrad.autodiff import Context, grad_mode, no_grad
+from minigrad.machine import overrides
 from minigrad.scalar import FREED, Scalar, _freed
 
 __all__ = ["backpropagate"]
@@ -377,4 +378,4 @@ def _reset(root: Scalar) -> None:
 _twins["_backpropagate"] = backpropagate
 _specified: dict[str, Any] = {name: getattr(Scalar, name) for name in _twins}
 for _name, _method in _twins.items():
-    standing_aside.twin(Scalar, _name, _method, unless=standing_aside.EVERYTHING)
+    overrides.twin(Scalar, _name, _method, unless=overrides.EVERYTHING)

@@ -1,4 +1,4 @@
-"""Where `vmap` and `trace` meet tensors: which of them are running, and whether a tensor is one of theirs.
+"""The abstract mode of tensors: which `vmap` and `trace` are running, and whether a tensor is one of theirs.
 
 A batched tensor stands for one element of a batch, a traced tensor for a value that a graph will compute. Their
 classes are in `minigrad.transforms` and `minigrad.graph`, which stand above this folder; both say so by the attribute
@@ -24,8 +24,8 @@ __all__ = [
     "Running",
     "among",
     "answering",
-    "anywhere",
     "current",
+    "depth",
     "draw",
     "elements",
     "memory",
@@ -34,8 +34,27 @@ __all__ = [
     "within",
 ]
 
-anywhere: list[int] = []
-"""Not empty while a vmap or a trace runs in any thread: until then no operation looks for abstract tensors."""
+
+class _Depth(list[None]):
+    """How many vmaps and traces run, in all threads; true if any does.
+
+    A list, since `append` and `pop` are atomic, and an operation on tensors can ask for its truth in no time.
+    """
+
+    __slots__ = ()
+
+    def enter(self, times: int = 1) -> None:
+        """Count vmaps or traces that begin."""
+        self.extend([None] * times)
+
+    def leave(self, times: int = 1) -> None:
+        """Count vmaps or traces that end."""
+        for _ in range(times):
+            self.pop()
+
+
+depth = _Depth()
+"""Of this process: while it is false, no operation looks for abstract tensors."""
 
 
 class Running(NamedTuple):
@@ -83,12 +102,12 @@ def within(maps: Sequence[Running]) -> Iterator[None]:
     """Let vmaps run, or run again for a rule of something that was computed inside them."""
     before = running.maps
     running.maps = sorted({each.level: each for each in (*maps, *before)}.values(), key=lambda each: each.level)
-    anywhere.extend([0] * len(maps))
+    depth.enter(len(maps))
     try:
         yield
     finally:
         running.maps = before
-        del anywhere[len(anywhere) - len(maps) :]
+        depth.leave(len(maps))
 
 
 @contextmanager

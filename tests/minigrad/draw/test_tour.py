@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from minigrad import datasets, tour
+from minigrad import datasets
+from minigrad.draw import tour
 
 
 @pytest.mark.parametrize("name", ["circle", "spiral", "xor"])

@@ -1,14 +1,14 @@
-"""Questions to a submission that has been too late too often."""
+"""The time of a question, which a submission that answers too late too often has less of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Hurried"]
+__all__ = ["TimeBudget"]
 
 
-class Hurried:
+class TimeBudget:
     """A session in which a question gets a fifth of the time after two were answered too late.
 
     An exercise of many tests with an endless function does not cost each of them its full time, and quick functions

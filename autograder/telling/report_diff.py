@@ -1,4 +1,4 @@
-"""A second attempt beside the first: the last report on each lesson is kept, and the next one says what has changed."""
+"""Differences between two reports: the last report on each lesson is kept, and the next one says what has changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.common.files import write
 from autograder.results import Graded, Submission, format_points
 
-__all__ = ["Kept", "Since", "keep", "read_kept", "sentences", "since"]
+__all__ = ["Change", "Kept", "diff", "keep", "read_kept", "sentences"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Since:
+class Change:
     """The change of one exercise.
 
     Attributes:
@@ -63,7 +63,7 @@ def read_kept(folder: Path, lesson: str) -> Kept | None:
         return None
 
 
-def since(old: Submission, new: Submission) -> Iterator[Since]:
+def diff(old: Submission, new: Submission) -> Iterator[Change]:
     """Yield the exercises whose groups give other points than before.
 
     Every name comes from the new report: the old one lay in a student's folder.
@@ -77,7 +77,7 @@ def since(old: Submission, new: Submission) -> Iterator[Since]:
         won = tuple(group.name for group in now.groups if group.name in has - had)
         lost = tuple(group.name for group in now.groups if group.name in had - has)
         if won or lost:
-            yield Since(now.exercise, then.earned, now.earned, now.points, won, lost)
+            yield Change(now.exercise, then.earned, now.earned, now.points, won, lost)
 
 
 def _full_groups(graded: Graded) -> set[str]:
@@ -89,7 +89,7 @@ def sentences(kept: Kept | None, new: Submission) -> list[str]:
     if kept is None:
         return []
     when = kept.when.astimezone().strftime("%Y-%m-%d %H:%M")
-    changes = list(since(kept.submission, new))
+    changes = list(diff(kept.submission, new))
     if not changes:
         return [f"Since the last time ({when}): nothing has changed."]
     arrow = f"{format_points(kept.submission.earned)} → {format_points(new.earned)}"
@@ -97,7 +97,7 @@ def sentences(kept: Kept | None, new: Submission) -> list[str]:
     return [head, *map(_line, changes)]
 
 
-def _line(change: Since) -> str:
+def _line(change: Change) -> str:
     parts = [f"{change.exercise}: {format_points(change.before)} → {format_points(change.after)}"]
     parts[0] += f" of {format_points(change.points)} points"
     parts += [f"won: {', '.join(change.won)}"] if change.won else []

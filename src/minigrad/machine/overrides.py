@@ -1,4 +1,4 @@
-"""Which exercises a student's answers stand in for, so that the quick paths beside them stand aside.
+"""Overrides: which exercises a student's answers replace now, and the quick routines that must not run meanwhile.
 
 A *twin* is a quick form of something that is written to be read, and equal to it. Each is declared once, with `twin`.
 
@@ -83,8 +83,8 @@ _listeners: list[Callable[[], object]] = []
 def any_of(*modules: str) -> bool:
     """Return whether an object of one of these modules (``"tensor_data"``, ...) is replaced.
 
-    >>> from minigrad import standing_aside
-    >>> standing_aside.any_of("tensor_data")
+    >>> from minigrad.machine import overrides
+    >>> overrides.any_of("tensor_data")
     False
     """
     return not _modules.isdisjoint(modules)
@@ -94,12 +94,12 @@ def any_of(*modules: str) -> bool:
 def cut_names() -> frozenset[str]:
     """Return the dotted names of the functions whose bodies this edition leaves out, as its maker listed them.
 
-    >>> from minigrad.standing_aside import cut_names
+    >>> from minigrad.machine.overrides import cut_names
     >>> sorted(cut_names())
     []
     """
     try:
-        return frozenset(Path(__file__).with_name(CUT).read_text(encoding="utf-8").split())
+        return frozenset(Path(__file__).parents[1].joinpath(CUT).read_text(encoding="utf-8").split())
     except FileNotFoundError:
         return frozenset()
 
@@ -109,7 +109,7 @@ def is_cut(value: Any) -> bool:
 
     A student's function that is installed in its place is not cut: it has another module.
 
-    >>> from minigrad.standing_aside import is_cut
+    >>> from minigrad.machine.overrides import is_cut
     >>> is_cut("operators.add")
     False
     """
@@ -124,7 +124,7 @@ def is_cut(value: Any) -> bool:
 def exercise(name: str) -> Any:
     """Return the object that an exercise consists of, by its dotted name; a student's where one is installed.
 
-    >>> from minigrad.standing_aside import exercise
+    >>> from minigrad.machine.overrides import exercise
     >>> exercise("operators.add")(1.0, 2.0)
     3.0
     """
@@ -137,7 +137,7 @@ def is_ours(value: Any) -> bool:
 
     A function that the library's functions make, as in ``negList = map(neg)``, is the student's.
 
-    >>> from minigrad.standing_aside import is_ours
+    >>> from minigrad.machine.overrides import is_ours
     >>> is_ours(minigrad.operators.add), is_ours(len)
     (True, False)
     """
@@ -193,8 +193,8 @@ def on_change(listener: Callable[[], object]) -> None:
 def state() -> int:
     """Return a number that tells what is replaced now: 0 for nothing, and another one after each installation.
 
-    >>> from minigrad import standing_aside
-    >>> standing_aside.state()
+    >>> from minigrad.machine import overrides
+    >>> overrides.state()
     0
     """
     return _state

@@ -1,4 +1,4 @@
-"""The tasks that wait to be given out, in line by lesson, whoever does them."""
+"""The queue of tasks that wait to be given out, by lesson."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Collection
 from autograder.classes.claims import Claims
 from autograder.classes.work import Done, Task
 
-__all__ = ["ATTEMPTS", "Line"]
+__all__ = ["ATTEMPTS", "TaskQueue"]
 
 ATTEMPTS = 2
 """Number of times that a task is given out whose process did not survive it."""
 
 
-class Line:
-    """Tasks in line. A task that another run is at stands aside, and comes again later.
+class TaskQueue:
+    """Tasks that wait. A task that another run is working on is put back, and comes again later.
 
     Args:
         claims: Claims of this run; None if no other run is to be heeded.

@@ -28,7 +28,7 @@ class Network:
         hidden: The number of units in each hidden layer.
         seed: Of the starting values.
 
-    >>> from minigrad.tour import Network
+    >>> from minigrad.draw.tour import Network
     >>> Network(hidden=4).predict(np.zeros((3, 2))).shape
     (3,)
     """
@@ -45,7 +45,7 @@ class Network:
         Args:
             inputs: The points, of shape (n, 2), with coordinates in [0, 1].
 
-        >>> from minigrad.tour import Network
+        >>> from minigrad.draw.tour import Network
         >>> [layer.shape for layer in Network(hidden=4).layers(np.zeros((3, 2)))]
         [(3, 2), (3, 4), (3, 4), (3, 1)]
         """
@@ -60,7 +60,7 @@ class Network:
     def predict(self, inputs: ArrayLike) -> Array:
         """Return the probability of class 1 for each point, of shape (n,).
 
-        >>> from minigrad.tour import Network
+        >>> from minigrad.draw.tour import Network
         >>> probabilities = Network(hidden=4).predict(np.array([[0.1, 0.9]]))
         >>> bool(0.0 < probabilities[0] < 1.0)
         True
@@ -72,7 +72,7 @@ class Network:
     def gradients(self, inputs: Array, targets: Array) -> list[tuple[Array, Array]]:
         """Return the slope of the mean loss in every weight and bias, layer by layer: the chain rule, by hand.
 
-        >>> from minigrad.tour import Network
+        >>> from minigrad.draw.tour import Network
         >>> slopes = Network(hidden=4).gradients(np.zeros((3, 2)), np.array([0.0, 1.0, 1.0]))
         >>> len(slopes)
         3
@@ -96,7 +96,7 @@ class Frame:
         correct: How many points are on the right side.
         network: The network as it was then.
 
-    >>> from minigrad import tour
+    >>> from minigrad.draw import tour
     >>> frame = list(tour.train(minigrad.datasets.simple(20), steps=10, frames=2))[-1]
     >>> frame.step
     10
@@ -121,7 +121,7 @@ def train(points: Points, steps: int = 300, frames: int = 12, lr: float = 0.3, s
     Yields:
         The start, and a frame after every ``steps / frames`` steps.
 
-    >>> from minigrad import tour
+    >>> from minigrad.draw import tour
     >>> frames = list(tour.train(minigrad.datasets.simple(20), steps=100, frames=3))
     >>> frames[-1].loss < frames[0].loss
     True

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from minigrad.checks import standins
+from minigrad.working_folder.minitorch_blind_spots_of_tensors import TENSORS
 from minigrad.working_folder.probing import Probe, unlike
-from minigrad.working_folder.survivors_of_tensors import TENSORS
 
 __all__ = ["PROBES"]
 

@@ -1,4 +1,4 @@
-"""Mistakes in tensors and their loops that pass MiniTorch's own tests; see `survivors`."""
+"""Mistakes in tensors and their loops that pass MiniTorch's own tests; see `minitorch_blind_spots`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that grades on a cluster's worker, as a program of its own: `python -m autograder.classes.apart`.
+"""The program that grades on a cluster's worker, in a process beside Dask's (`python -m ...cluster_worker`).
 
 It is no thread of Dask's process for two reasons. The bound on what an answer costs the grader (`common.effort`) needs
 a main thread. And a submission that brings the grader down does not bring the worker down.
