@@ -387,8 +387,8 @@ class Shapes(Types):
         >>> minigrad.zeros(3).expand(4, -1).shape
         (4, 3)
         """
-        data = cast(Any, self)._tensor
-        shape, _ = layout.expand(data.shape, data.strides, layout.sizes_of(sizes, "expand"))
+        old = cast(Any, self)._array.shape
+        shape, _ = layout.expand(old, old, layout.sizes_of(sizes, "expand"))
         return tensor_functions.Expand.apply(self, shape=tuple(shape))
 
     def expand_as(self, other: Any) -> Tensor:
