@@ -16,9 +16,7 @@ __all__ = ["INSIDE", "TOOLS", "Slot", "patterns", "slots_of", "special"]
 TOOLS = Path(__file__).with_name("tools.py").read_text(encoding="utf-8")
 INSIDE = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
 
-NUMBERS = (
-    r"(operators|functions|scalar|fast|autodiff|derivatives|tensors|tensor_functions|backends(\.\w+)?|nn(\.\w+)?):"
-)
+NUMBERS = r"(operators|functions|scalar|quick(\.\w+)?|autodiff|derivatives|tensors|tensor_functions|backends(\.\w+)?|nn(\.\w+)?):"
 """The rooms, as names begin, that hold functions of numbers and tensors."""
 
 _HELPERS = ("neg", "inv", "exp", "log", "abs", "square")

@@ -10,8 +10,11 @@ from minigrad.optim.adam import Adam, AdamW
 from minigrad.optim.adaptive import Adadelta, Adagrad, RMSprop
 from minigrad.optim.optimizer import Optimizer
 from minigrad.optim.sgd import SGD
+from minigrad.standing_aside import load_quick
 
 __all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 
 if not TYPE_CHECKING:  # names that are not there are errors of mypy's
     __getattr__, __dir__ = first_use(__name__, {})
+
+load_quick("optim")

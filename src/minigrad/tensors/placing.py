@@ -240,7 +240,7 @@ class Placing(Shapes):
         batched = next((each for each in (x, index, values) if hasattr(each, "_level")), None)
         if batched is not None:
             return cast("Tensor", cast(Any, batched).put_along(x, axis, index, values))
-        return tensor_functions.IndexPut.apply(x, values, key=tensor_functions._along(mapped.current(index), axis))
+        return tensor_functions.IndexPut.apply(x, values, key=tensor_functions.along(mapped.current(index), axis))
 
     def scatter_(
         self, dim: int, index: Tensor, src: Tensor | float | None = None, *, value: float | None = None

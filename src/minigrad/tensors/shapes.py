@@ -465,7 +465,7 @@ class Shapes(Types):
             raise ValueError(f"gather: shape {self.shape} with an index of shape {index.shape}; both need as many axes")
         if not self.ndim or not index.ndim:
             return self.reshape(-1)[index.reshape(-1)].view(index.shape)
-        return self[tensor_functions._along(mapped.current(index), axis)]
+        return self[tensor_functions.along(mapped.current(index), axis)]
 
     def scatter_to(self, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
         """Return zeros of a shape, with this tensor's values at given places along an axis: `gather` turned round.
@@ -478,7 +478,7 @@ class Shapes(Types):
         axis, index = axis_of(self, dim, "scatter_to"), mapped.current(index)
         if getattr(index, "abstract", False):
             return cast(Any, index).scattered(self, shape, axis)
-        key = tensor_functions._along(index, axis)
+        key = tensor_functions.along(index, axis)
         return tensor_functions.IndexAdd.apply(self, shape=tuple(shape), key=key)
 
     def index_select(self, dim: int, index: Tensor) -> Tensor:

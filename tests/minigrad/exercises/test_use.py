@@ -15,7 +15,6 @@ from minigrad import (
     autodiff,
     derivatives,
     exercises,
-    fast,
     functions,
     mlp,
     operators,
@@ -27,6 +26,7 @@ from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath
 from minigrad.exercises import installing, syllabus, using
 from minigrad.exercises.reading import namespace_of
 from minigrad.exercises.standing_in import fill_stubs
+from minigrad.quick import scalar
 
 pytestmark = pytest.mark.usefixtures("library_as_it_was")
 
@@ -521,7 +521,7 @@ def test_an_answer_cut_from_the_edition_is_missing(monkeypatch, tmp_path, capsys
     exercises.use(tmp_path, namespace={}, verbose=True)
     assert states(capsys)[0]["autodiff.topological_sort"] == "missing"
     monkeypatch.undo()
-    assert fast.backpropagate is Scalar._backpropagate
+    assert scalar.backpropagate is Scalar._backpropagate
 
 
 def test_needs_says_which_exercise_is_still_to_do():
