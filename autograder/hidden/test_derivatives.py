@@ -31,7 +31,10 @@ def test_forward_looks_forward(student):
         misconception="not-the-forward-slope",
         when={
             (5.0, -1.0): ("steps-backwards", "5 is the slope on the left side: the step goes from x to x + epsilon"),
-            (3.5, 3.0): ("central-instead-of-forward", "3.5 is the mean of both sides: one of the two points is x itself"),
+            (3.5, 3.0): (
+                "central-instead-of-forward",
+                "3.5 is the mean of both sides: one of the two points is x itself",
+            ),
             (-2.0, -7.0): "the value at x + epsilon comes first, that at x is subtracted",
             (1.0, 3.5): "1 is half the slope: there is one step, of length epsilon",
             (0.5, 1.75): ("rise-without-run", "0.5 is how far f rises from x to x + epsilon: divide it by epsilon"),

@@ -5,8 +5,9 @@
     y.backward()
     x.grad                      # 6.0
 
-Every operator applies a `Function`, and `record` lets the result remember that. `backward/quick_scalars.py`
-replaces these methods by equal, quicker ones, for as long as no student's function stands in for one of ours.
+Every operator applies a `Function`, and `record` lets the result remember that. The module
+`minigrad.quick.scalar` replaces these methods by equal, quicker ones, for as long as no student's function stands in
+for one of ours.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class Scalar(Arithmetic):
 
     # A result keeps its function and inputs in slots instead of objects, which makes an operation three times
     # quicker. One or two inputs: `_a` and `_b`, with the derivatives in them `_da` and `_db`. Any other number:
-    # `_b` is the tuple of inputs, and `_db` the Context of the function (`backward/quick_scalars.py` says more).
+    # `_b` is the tuple of inputs, and `_db` the Context of the function (see `minigrad.quick.scalar` for more).
     __slots__ = ("_a", "_b", "_da", "_db", "_delta", "_fn", "_name", "_uses", "data", "grad", "requires_grad")
 
     _delta: float  # the derivative so far, written by a running backward pass only

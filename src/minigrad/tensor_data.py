@@ -286,6 +286,14 @@ class TensorData:
             )
 
     @classmethod
+    def _of_layout(cls, storage: Any, shape: Sequence[int], strides: Sequence[int], offset: int) -> TensorData:
+        """Describe a layout that is known to be possible, without checking it again."""
+        data = cls.__new__(cls)
+        data.storage, data.shape, data.strides, data.offset = storage, tuple(shape), tuple(strides), offset
+        data.size, data.dims = math.prod(shape), len(shape)
+        return data
+
+    @classmethod
     def of(cls, array: Any) -> TensorData:
         """Describe an existing array, without copying it.
 
@@ -312,7 +320,7 @@ class TensorData:
                 )
             strides.append(max(0, stride) // width)  # numpy may leave anything for an axis along which nobody steps
         storage, start = _flat_storage_of(array)
-        return cls(storage, array.shape, strides, start)
+        return cls._of_layout(storage, array.shape, strides, start)
 
     @property
     def array(self) -> Any:
@@ -490,7 +498,7 @@ class TensorData:
                 f"cannot view shape {self.shape} with strides {self.strides} as {wanted} without copying; "
                 "use reshape, or contiguous() before view"
             )
-        return TensorData(self.storage, wanted, strides, self.offset)
+        return self._of_layout(self.storage, wanted, strides, self.offset)
 
     def expand(self, *shape: int) -> TensorData:
         """Return a view in which axes of size 1 have other sizes, and more axes may stand on the left.
@@ -505,7 +513,7 @@ class TensorData:
         (1, 0)
         """
         wanted, strides = layout.expand(self.shape, self.strides, layout.sizes_of(shape, "expand: a size"))
-        return TensorData(self.storage, wanted, strides, self.offset)
+        return self._of_layout(self.storage, wanted, strides, self.offset)
 
     def __getitem__(self, key: layout.Key) -> TensorData:
         """Return a view of a part: integers, slices with positive steps, None for a new axis, Ellipsis.
@@ -516,7 +524,7 @@ class TensorData:
             TypeError: If the key is anything else.
         """
         shape, strides, first = layout.slice_view(self.shape, self.strides, key)
-        return TensorData(self.storage, shape, strides, self.offset + first)
+        return self._of_layout(self.storage, shape, strides, self.offset + first)
 
 
 def _flat_storage_of(array: npt.NDArray[Any]) -> tuple[Storage, int]:

@@ -21,7 +21,6 @@ from minigrad.autodiff import no_grad
 from minigrad.backends import arrays
 from minigrad.errors import FunctionError, IndexingError
 from minigrad.functions import Function
-from minigrad.machine import overrides
 
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
@@ -52,6 +51,8 @@ __all__ = [
     "ToDevice",
     "View",
     "all_functions",
+    "along",
+    "as_rows",
     "expand",
     "index",
     "indicator",
@@ -287,99 +288,17 @@ class Max(Function):
         return tangents[0].gather(dim, index).squeeze(dim)
 
 
-# --- quick twins of the exercises above: the same on arrays -------------------------------------------------
+quick_forms: dict[type[Function], type[Function]] = {}
+"""What computes on arrays in place of an exercise above, where nothing forbids it (`minigrad.quick`)."""
+
+
+# --- moving elements about ----------------------------------------------------------------------------------
 
 
 class _Linear(LinearFunction):
     """The same on arrays."""
 
     raw = True
-
-
-class _QuickSum(_Linear):
-    @staticmethod
-    def forward(
-        ctx: TensorContext,
-        a: Any,
-        dim: tuple[int, ...],
-        keepdim: bool = False,
-    ) -> Any:
-        ctx.shape, ctx.dim, ctx.keepdim = a.shape, dim, keepdim
-        return arrays.reduce("add", a, dim, keepdim)
-
-    @staticmethod
-    def backward(ctx: TensorContext, d_output: Any) -> Any:
-        shape = ctx.shape
-        if d_output.__class__ is np.ndarray and not d_output.ndim and shape and 0 not in shape:
-            return np.ndarray(shape, d_output.dtype, d_output, 0, (0,) * len(shape))  # one number, seen everywhere
-        if d_output.ndim and not ctx.keepdim:
-            d_output = reshape(d_output, tuple(1 if axis in ctx.dim else n for axis, n in enumerate(shape)))
-        return expand(d_output, shape)
-
-
-class _QuickPermute(_Linear):
-    @staticmethod
-    def forward(ctx: TensorContext, a: Any, order: tuple[int, ...]) -> Any:
-        ctx.order = order
-        return arrays.permute(a, order)
-
-    @staticmethod
-    def backward(ctx: TensorContext, d_output: Any) -> Any:
-        order = ctx.order
-        return permute(d_output, tuple(sorted(range(len(order)), key=order.__getitem__)))
-
-
-class _QuickView(_Linear):
-    @staticmethod
-    def forward(ctx: TensorContext, a: Any, shape: tuple[int, ...]) -> Any:
-        ctx.shape = a.shape
-        return arrays.reshape(a, shape)
-
-    @staticmethod
-    def backward(ctx: TensorContext, d_output: Any) -> Any:
-        return reshape(d_output, ctx.shape)
-
-
-class _QuickMax(Function):
-    raw = True
-
-    @staticmethod
-    def forward(ctx: TensorContext, a: Any, dim: int) -> Any:
-        index = np.expand_dims(a.argmax(dim), dim)
-        ctx.shape, ctx.dim = a.shape, dim
-        ctx.save_for_backward(index)
-        return np.take_along_axis(a, index, dim).squeeze(dim)
-
-    @staticmethod
-    def backward(ctx: TensorContext, d_output: Any) -> Any:
-        (taken,) = ctx.saved_values
-        kept = tuple(1 if axis == ctx.dim else n for axis, n in enumerate(ctx.shape))
-        return unindex(reshape(d_output, kept), ctx.shape, _along(taken, ctx.dim))
-
-    @classmethod
-    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
-        (taken,) = ctx.saved_values
-        change = index(tangents[0], _along(taken, ctx.dim))
-        return reshape(change, tuple(n for axis, n in enumerate(ctx.shape) if axis != ctx.dim))
-
-
-def _along(index: Any, dim: int) -> tuple[Any, ...]:
-    """Return the key that takes the elements which `numpy.take_along_axis` takes."""
-    is_abstract = getattr(index, "abstract", False)  # vmap and trace take such a tensor as it is
-    places = index if is_abstract else arrays.to_host(getattr(index, "_array", index))
-    lines = np.ogrid[tuple(slice(n) for n in places.shape)]
-    return tuple(places if axis == dim else line for axis, line in enumerate(lines))
-
-
-twins: dict[type[Function], type[Function]] = {}
-"""The twins that are in use now, where the quick way is open."""
-
-for _specified, _twin in ((Sum, _QuickSum), (Permute, _QuickPermute), (View, _QuickView), (Max, _QuickMax)):
-    _twin.__name__ = _specified.__name__  # the name of its `grad_fn`
-    overrides.twin(twins, _specified, _twin, unless=("tensor_functions",))
-
-
-# --- moving elements about ----------------------------------------------------------------------------------
 
 
 class Expand(_Linear):
@@ -917,21 +836,6 @@ def _pair(gradients: Any) -> Any:
     return gradients
 
 
-def _quick_matmul_back(ctx: TensorContext, d_output: Any) -> Any:
-    """The quick twin of the rule: on arrays as well, and only the products that are asked for."""
-    a, b = ctx.saved_values
-    need_a, need_b = ctx.needs_input_grad
-    d_a = matmul(d_output, transpose(b)) if need_a else None
-    if not need_b:
-        return d_a, None
-    if b.ndim == 2 and a.ndim > 2:  # one matrix for the whole batch: one product instead of many and their sum
-        a, d_output = _rows(a), _rows(d_output)
-    return d_a, matmul(transpose(a), d_output)
-
-
-overrides.twin(MatMul, "backward", staticmethod(_quick_matmul_back), unless=("tensor_functions",))
-
-
 class Linear(Function):
     """x W^T + b, the linear layer: x of shape (..., k), W of (m, k), b of (m,) or none."""
 
@@ -953,7 +857,7 @@ class Linear(Function):
             if bias is not None:
                 out += bias
             return out
-        rows = x if x.ndim == 2 else _rows(x)
+        rows = x if x.ndim == 2 else as_rows(x)
         out = arrays.matmul(rows, arrays.permute(weight, (1, 0)))
         if bias is not None:
             out = arrays.add_in_place(out, bias)
@@ -969,7 +873,7 @@ class Linear(Function):
             d_weight = d_output.T @ x if need_weight else None
             return (d_x, d_weight, np.add.reduce(d_output, 0)) if need_bias else (d_x, d_weight)
         d_x = matmul(d_output, weight) if need_x else None
-        d_weight = matmul(transpose(_rows(d_output)), _rows(x)) if need_weight else None
+        d_weight = matmul(transpose(as_rows(d_output)), as_rows(x)) if need_weight else None
         return (d_x, d_weight, d_output) if need_bias else (d_x, d_weight)
 
     @classmethod
@@ -1073,12 +977,20 @@ def unindex(values: Any, shape: Sequence[int], key: Any) -> Any:
     return _either(IndexAdd, values, shape=tuple(shape), key=key)
 
 
+def along(index: Any, dim: int) -> tuple[Any, ...]:
+    """Return the key that takes the elements which `numpy.takealong_axis` takes."""
+    is_abstract = getattr(index, "abstract", False)  # vmap and trace take such a tensor as it is
+    places = index if is_abstract else arrays.to_host(getattr(index, "_array", index))
+    lines = np.ogrid[tuple(slice(n) for n in places.shape)]
+    return tuple(places if axis == dim else line for axis, line in enumerate(lines))
+
+
 def indicator(condition: Any, like: Any) -> Any:
     """Return 1 where a condition holds and 0 elsewhere, in the type of another array or tensor."""
     return condition.to(like.dtype) if hasattr(condition, "chain_rule") else np.asarray(condition, like.dtype)
 
 
-def _rows(x: Any) -> Any:
+def as_rows(x: Any) -> Any:
     """Return a matrix with all leading axes in one."""
     return x if x.ndim == 2 else x.reshape((-1 if x.size else 0, x.shape[-1]))
 
@@ -1114,9 +1026,7 @@ def _selected(base: Tensor, values: Tensor, key: Any) -> tuple[Any, Tensor]:
 WRITE_BACK: dict[type[Function], Callable[..., tuple[Any, Tensor]]] = {
     Index: _selected,
     Permute: _in_order,
-    _QuickPermute: _in_order,
     View: _whole,
-    _QuickView: _whole,
     Expand: _whole,
 }
 """The functions that make views. Each says where new values of a view go in the tensor that it looks at."""

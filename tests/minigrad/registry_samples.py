@@ -269,8 +269,8 @@ def functions_of_tensors() -> list[type[Function]]:
     while new:
         found |= new
         new = {sub for function in new for sub in function.__subclasses__()} - found
-    # The functions of graphs stand for other functions, and those of checks are there once a check has run.
-    others = ("minigrad.graph.", "minigrad.checks.")
+    # Those of graphs and quick forms stand for other functions, and those of checks are there once a check has run.
+    others = ("minigrad.graph.", "minigrad.quick.", "minigrad.checks.")
     rooms = {each: f"{each.__module__}." for each in found}
     mine = {each for each, room in rooms.items() if room.startswith("minigrad.") and not room.startswith(others)}
     public = {function for function in mine if "_" not in (function.__qualname__[0], function.__name__[0])}

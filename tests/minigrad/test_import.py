@@ -53,13 +53,13 @@ def test_modules_come_when_they_are_used():
 
 def test_the_quick_twins_are_in_place():
     """After the import a Scalar has its quick methods."""
-    assert python("import minigrad; print(minigrad.Scalar.__mul__.__module__)") == "minigrad.backward.quick_scalars"
+    assert python("import minigrad; print(minigrad.Scalar.__mul__.__module__)") == "minigrad.quick.scalar"
 
 
 def test_it_works_without_the_quick_twins():
-    """An edition without the quick twins of Scalar runs on the specification."""
+    """An edition without `quick.scalar` runs on the specification."""
     code = (
-        "import sys; sys.modules['minigrad.backward.quick_scalars'] = None\n"
+        "import sys; sys.modules['minigrad.quick.scalar'] = None\n"
         "import minigrad; from minigrad import exercises\n"
         "x = minigrad.Scalar(3.0)\n"
         "with exercises.install({}): (x * x).backward()\n"

@@ -28,18 +28,18 @@ def rebuilt(variable, leaf):
 _BY_SCALARS = f"""{_REBUILT}
 def backpropagate(variable, deriv=1.0):
     from minigrad import Scalar
-    from minigrad.backward import quick_scalars
+    from minigrad.quick import scalar
     root, leaves, twins = rebuilt(variable, lambda: Scalar(0.0))
-    quick_scalars.backpropagate(root, deriv)
+    scalar.backpropagate(root, deriv)
     for leaf, twin in zip(leaves, twins):
         leaf.accumulate_derivative(twin.grad)
 """
 _BY_TENSORS = f"""{_REBUILT}
 def backpropagate(variable, deriv=1.0):
     from minigrad import float64, tensor
-    from minigrad.backward import walk
+    from minigrad.quick import backward
     root, leaves, twins = rebuilt(variable, lambda: tensor(0.0, requires_grad=True, dtype=float64))
-    for leaf, found in zip(leaves, walk.run([(root, tensor(float(deriv), dtype=float64))], twins)):
+    for leaf, found in zip(leaves, backward.run([(root, tensor(float(deriv), dtype=float64))], twins)):
         leaf.accumulate_derivative(found.item())
 """
 _OTHERS = (

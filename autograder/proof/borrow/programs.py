@@ -17,7 +17,8 @@ TOOLS = Path(__file__).with_name("tools.py").read_text(encoding="utf-8")
 INSIDE = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
 
 NUMBERS = (
-    r"(operators|functions|scalar|fast|autodiff|derivatives|tensors|tensor_functions|backends(\.\w+)?|nn(\.\w+)?):"
+    r"(operators|functions|scalar|autodiff|derivatives|tensors|tensor_functions"
+    r"|quick(\.\w+)?|backends(\.\w+)?|nn(\.\w+)?):"
 )
 """The rooms, as names begin, that hold functions of numbers and tensors."""
 

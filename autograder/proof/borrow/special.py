@@ -20,7 +20,7 @@ def borrowed(variable, deriv):
 SPECIAL: dict[str, dict[str, str]] = {
     "autodiff.backpropagate": {
         "the engine of tensors, on a copy": _BY_COPY.format(
-            found='lib("backward.walk:run")([(root, wide(float(deriv)))], [twins[leaf.unique_id]])[0].item()'
+            found='lib("quick.backward:run")([(root, wide(float(deriv)))], [twins[leaf.unique_id]])[0].item()'
         ),
         "forward mode, on a copy": _BY_COPY.format(
             found='lib("backward.forward_mode:jvp")(root, [twins[leaf.unique_id]], [wide(1.0)]).item() * deriv'

@@ -218,8 +218,9 @@ def is_quick(device: str = "cpu") -> bool:
 
 def current(*inputs: Any) -> Any:
     """Return the backend that computes on these arrays."""
-    if any(hasattr(x, "to_host") for x in inputs):
-        return cuda()
+    for x in inputs:
+        if x.__class__ is not np.ndarray and hasattr(x, "to_host"):
+            return cuda()
     choice = here.choice
     if choice.quick:
         return quickest()

@@ -207,7 +207,7 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
         first = inputs[:1] if kernel == "where" else ()
         if first and not any(hasattr(x, "dtype") for x in inputs[1:]):
             inputs = (*first, full((), inputs[1], common, inputs[0]), *inputs[2:])  # NumPy would take float64
-        inputs = (*first, *(cast_to(x, common) if hasattr(x, "dtype") else x for x in inputs[len(first) :]))
+        inputs = (*first, *[cast_to(x, common) if hasattr(x, "dtype") else x for x in inputs[len(first) :]])
     expression = (kernel, *(("in", i) for i in range(len(inputs))))
     return evaluate(expression, inputs, None if kernel in _COMPARISONS else common)
 

@@ -76,7 +76,7 @@ class LoopBackend(ABC):
             TypeError: If an operator has more than two inputs, and is not known to be made of others.
         """
         arrays = [x for x in inputs if isinstance(x, np.ndarray)]
-        shape = broadcast(*(x.shape for x in arrays))
+        shape = broadcast(*[x.shape for x in arrays])
         inner = _inner_dtype(arrays, np.dtype(dtype))
         # Python's floats and NumPy's scalars warn of what IEEE 754 defines.
         with np.errstate(all="ignore"):
@@ -107,7 +107,10 @@ class LoopBackend(ABC):
     def _run(self, kernel: Kernel, operands: Sequence[Array], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
         out = self.empty(shape, dtype)
         if out.size:
-            kernel(*_parts(out), *(part for x in operands for part in _parts(x)))
+            parts = _parts(out)
+            for x in operands:
+                parts += _parts(x)
+            kernel(*parts)
         return out
 
     def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Array:
@@ -135,14 +138,12 @@ class LoopBackend(ABC):
         return result.reshape([n for axis, n in enumerate(x.shape) if axis not in axes])
 
     def contiguous(self, x: Array) -> Array:
-        """Return a fresh copy in row-major order."""
-        return self.elementwise(("in", 0), [x], x.dtype)
+        """Return a fresh copy in row-major order: no kernel is needed, since nothing is computed."""
+        return x.copy(order="C")
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Return a new row-major array with arbitrary elements."""
-        storage = np.empty(math.prod(shape), dtype)
-        array: Array = tensor_data.TensorData(storage, tuple(shape)).array
-        return array
+        return np.empty(tuple(shape), dtype)
 
     def _multiply(self, kernel: Kernel, a: Array, b: Array, shape: tuple[int, ...]) -> Array:
         out = self.empty(shape, np.result_type(a, b))
@@ -170,11 +171,16 @@ def start_value(kernel: str, dtype: np.dtype[Any]) -> Any:
     return lowest if form.start < 0 else highest
 
 
-def _parts(x: Array) -> tuple[Any, Any, Any]:
-    """Return storage from the first element on, shape and strides of an array."""
-    if any(stride < 0 or stride % x.itemsize for stride in x.strides):
-        x = np.ascontiguousarray(x)  # such strides have no place in TensorData
-    return tensor_data.TensorData.of(x).tuple()
+def _parts(x: Array) -> tuple[Any, ...]:
+    """Return what a kernel gets of an array: the storage from the first element on, shape and strides."""
+    shape = np.array(x.shape, np.int64)
+    strides, rest = np.divmod(np.array(x.strides, np.int64), x.itemsize)
+    if rest.any() or (strides < 0).any():
+        return _parts(np.ascontiguousarray(x))  # a kernel counts whole elements, and only forwards
+    if x.flags.c_contiguous:
+        return x.reshape(-1), shape, strides
+    length = int((shape - 1) @ strides) + 1 if x.size else 0
+    return np.lib.stride_tricks.as_strided(x, (length,), (x.itemsize,)), shape, strides
 
 
 def _inner_dtype(arrays: Sequence[Array], dtype: np.dtype[Any]) -> Any:

@@ -1,8 +1,9 @@
 """One step back: from the gradient of a result to the gradients of its inputs.
 
 On arrays there are three ways. A function that is not elementwise runs its rule. An elementwise rule of a small tensor
-has a quick twin (`quick_rules`), or runs on NumPy arrays. That of a large tensor is traced once, with symbols, and
-computed as one fused loop for each gradient. On tensors the rule runs as it is written, and can be recorded.
+has a quick form (`minigrad.quick.functions`), or runs on NumPy arrays. That of a large tensor is traced once, with
+symbols, and computed as one fused loop for each gradient. On tensors the rule runs as it is written, and can be
+recorded.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = ["output_serves", "rules", "step_as_written", "step_on_arrays", "step_
 Rules = dict[type[Function], Callable[..., Any]]
 
 rules: Rules = {}
-"""Quick twins of rules, by function: `minigrad.backward.quick_rules` declares them."""
+"""Quick forms of rules, by function: `minigrad.quick.functions` declares them."""
 
 output_serves: dict[type[Function], bool] = {}
 """Functions whose rule gives the same for the output as for the input that it saves."""

@@ -241,7 +241,7 @@ class TracedTensor(AbstractTensor):
 
     def scattered(self, x: Tensor, shape: Sequence[int], axis: int) -> Tensor:
         """Return zeros of a shape, with a tensor's values at the places that this index names along an axis."""
-        key = tensor_functions._along(self, axis)
+        key = tensor_functions.along(self, axis)
         return TracedTensor._apply(tensor_functions.IndexAdd, (x,), shape=tuple(shape), key=key)
 
     def gather(self, dim: int, index: Tensor) -> Tensor:

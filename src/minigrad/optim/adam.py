@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from minigrad import training
-from minigrad.machine import overrides
 from minigrad.optim.in_place import update
 from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
@@ -163,33 +161,4 @@ def _as_written(
         old[...] = value
 
 
-def _adapt(
-    p: Any,
-    grad: Any,
-    mean: Any,
-    square: Any,
-    step: int,
-    lr: float,
-    betas: tuple[float, float],
-    eps: float,
-    decay: float,
-    decoupled: bool,
-) -> None:
-    beta1, beta2 = betas
-    if decay and decoupled:
-        p *= 1.0 - lr * decay
-    elif decay:
-        grad = grad + decay * p
-    mean *= beta1
-    mean += (1.0 - beta1) * grad
-    square *= beta2
-    square += (1.0 - beta2) * (grad * grad)
-    divisor = square**0.5
-    # Both means start at 0. Dividing by 1 - beta^step makes up for it.
-    divisor *= 1.0 / math.sqrt(1.0 - beta2**step)
-    divisor += eps
-    p -= lr / (1.0 - beta1**step) * (mean / divisor)
-
-
 Adam._rule = staticmethod(_as_written)
-overrides.twin(Adam, "_rule", staticmethod(_adapt), unless=("training",))

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad import training
-from minigrad.machine import overrides
 from minigrad.optim.in_place import descend, update
 from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
@@ -112,15 +111,4 @@ def _as_written(
     velocity[...] = new
 
 
-def _descend_with_momentum(
-    p: Any, grad: Any, velocity: Any, lr: float, decay: float, momentum: float, take: float, nesterov: bool
-) -> None:
-    if decay:
-        grad = grad + decay * p
-    velocity *= momentum
-    velocity += grad if take == 1.0 else take * grad
-    p -= lr * (grad + momentum * velocity if nesterov else velocity)
-
-
 SGD._rule = staticmethod(_as_written)
-overrides.twin(SGD, "_rule", staticmethod(_descend_with_momentum), unless=("training",))

@@ -21,7 +21,7 @@ import numpy as np
 
 from minigrad import autodiff, backends, engine, functions, tensor_data, tensor_functions
 from minigrad.autodiff import History, grad_mode
-from minigrad.backends import arrays, guarded, numpy_forms
+from minigrad.backends import arrays, guarded
 from minigrad.backward import changes, shared, steps, walk
 from minigrad.backward.changes import ticks
 from minigrad.engine import TensorContext, context_of
@@ -31,23 +31,19 @@ from minigrad.layout import type_name
 from minigrad.machine import overrides
 from minigrad.machine.missing import missing, refused
 from minigrad.tensor_data import TensorData
-from minigrad.tensor_functions import twins
+from minigrad.tensor_functions import quick_forms
 from minigrad.tensors import abstract_mode, random
 from minigrad.tensors.grad_fn import GradFn
 from minigrad.tensors.inplace import InPlace, refuse_from_outside
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.printing import printed
-from minigrad.tensors.shapes import ALL_AXES
 from minigrad.tensors.types import number_in, python_number
 
 __all__ = ["Tensor", "function_of", "need_tensors"]
 
 NUMBERS = frozenset((float, int, bool))
 _CONVERT = "make a tensor of it with minigrad.tensor(...)"
-_ndarray = np.ndarray
-_small = arrays.LARGE_AND_DEAR
 abstract_depth = abstract_mode.depth
-_float32, _float64 = arrays.FLOATS
 
 
 class Tensor(Methods, InPlace):
@@ -78,7 +74,7 @@ class Tensor(Methods, InPlace):
     abstract: ClassVar[bool] = False  # True where nobody can look at the elements: under vmap, in a trace
 
     def __init__(self, array: Any, requires_grad: bool = False) -> None:
-        if array.__class__ is not _ndarray:
+        if array.__class__ is not np.ndarray:
             array = _wrapped(array, requires_grad)
         self._array = array
         self._fn = self._ctx = self._grad = self._extra = None
@@ -116,7 +112,7 @@ class Tensor(Methods, InPlace):
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
         if abstract_depth and (other := abstract_mode.answering((*inputs, *_parts(options)))) is not None:
             return cast(Tensor, other._apply(function, inputs, **options))
-        quick = twins.get(function)
+        quick = quick_forms.get(function)
         if quick is not None and inputs[0]._array.__class__ is np.ndarray and backends.is_quick():
             function = quick
         elif issubclass(function, Elementwise):
@@ -128,7 +124,7 @@ class Tensor(Methods, InPlace):
         array = guarded.call(function.forward, ctx, *values, **options)
         if array.__class__ is np.ndarray and not arrays.on_host(*values) and function is not tensor_functions.ToDevice:
             array = arrays.to_device(array, "cuda")  # it was computed by NumPy, for want of a kernel
-        return _recorded(function, inputs, ctx, array)
+        return recorded(function, inputs, ctx, array)
 
     # --- the Variable protocol ------------------------------------------------------------------------------
 
@@ -407,7 +403,7 @@ class Tensor(Methods, InPlace):
 
     # --- operators ------------------------------------------------------------------------------------------
 
-    __add__: Callable[[Any, Any], Tensor]  # these eight are made below, by `_arithmetic`
+    __add__: Callable[[Any, Any], Tensor]  # these eight are made below, of `ARITHMETIC`
     __radd__: Callable[[Any, Any], Tensor]
     __sub__: Callable[[Any, Any], Tensor]
     __rsub__: Callable[[Any, Any], Tensor]
@@ -489,7 +485,7 @@ class Tensor(Methods, InPlace):
         if abstract_depth and (answering := abstract_mode.answering((self, other))) is not None:
             return cast(Tensor, answering._call("_logical", self, sign=sign, form=form, other=other))
         value = abstract_mode.elements(other) if isinstance(other, Tensor) else other
-        if not isinstance(value, int | float | np.generic | _ndarray):
+        if not isinstance(value, int | float | np.generic | np.ndarray):
             return cast(Tensor, NotImplemented)
         own, kind = self._array.dtype.kind, "i" if isinstance(value, int) else np.asarray(value).dtype.kind
         if "f" in (own, kind):
@@ -635,7 +631,7 @@ def _constant(value: Any, like: Tensor) -> Tensor:
 # --- how functions are applied ------------------------------------------------------------------------------
 
 
-def _recorded(function: Any, inputs: Sequence[Any], ctx: Any, array: Any) -> Tensor:
+def recorded(function: Any, inputs: Sequence[Any], ctx: Any, array: Any) -> Tensor:
     """Wrap a result, and record it if an input wants gradients."""
     if array.__class__ is not np.ndarray and not hasattr(array, "to_host"):
         array = np.asarray(array)  # a number of NumPy's
@@ -671,7 +667,7 @@ def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: 
         raise FunctionError(f"{function.__name__}.forward returned {type(output).__name__}; it must return a Tensor")
     if any(each is output for each in ctx.constants):
         return Tensor(output._array)
-    result = _recorded(function, inputs, ctx, output._array)
+    result = recorded(function, inputs, ctx, output._array)
     ctx.during = engine.During(function.__name__, begun, result._tick)
     if any(saved is output for saved in ctx.saved_values):
         ctx.result = output._array
@@ -696,7 +692,7 @@ def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     except OverflowError:
         _refuse_outside(function, values)
         raise
-    return _recorded(function, inputs, None, array)
+    return recorded(function, inputs, None, array)
 
 
 def _check_operands(function: type[Function], inputs: Sequence[Any], values: Sequence[Any]) -> None:
@@ -756,136 +752,6 @@ def _refuse_outside(function: type[Function], values: Sequence[Any]) -> None:
     numbers = [x for x in values if not hasattr(x, "dtype")]
     for x in numbers:
         number_in(function.__name__, x, arrays.promote(values))
-
-
-def _arithmetic(name: str, function: type[Elementwise], reverse: bool) -> Any:
-    """Give `Tensor` the method of an operator, and return its quick twin for small arrays of one floating type.
-
-    This is `_elementwise`, `_recorded` and `Tensor.__init__` written out for the most frequent case: three times as
-    quick as calling them.
-    """
-    form = numpy_forms.FORMS[function.kernel]
-
-    def specified(self: Tensor, other: Any) -> Tensor:
-        return _operate(function, other, self) if reverse else _operate(function, self, other)
-
-    def quick(self: Tensor, other: Any) -> Tensor:
-        if abstract_depth:
-            return specified(self, other)
-        x, wants = self._array, self._requires_grad
-        dtype = x.dtype
-        if isinstance(other, Tensor):
-            y = other._array
-            if y.dtype is not dtype or y.size >= _small:
-                return specified(self, other)
-            if x.size * y.size >= _small and x.shape != y.shape:  # two small ones may broadcast to a large one
-                return specified(self, other)
-            wants = wants or other._requires_grad
-        elif other.__class__ in NUMBERS:
-            y = other
-        else:
-            return specified(self, other)
-        if x.size >= _small or not (dtype is _float32 or dtype is _float64):
-            return specified(self, other)
-        token = _silence()
-        try:
-            array = form(y, x) if reverse else form(x, y)
-        except (TypeError, ValueError, OverflowError):  # on a device, shapes that do not broadcast, 10**400
-            return specified(self, other)
-        finally:
-            _speak(token)
-        result = _new(Tensor)
-        result._array = array if array.__class__ is np.ndarray else np.asarray(array)
-        result._grad = result._ctx = result._extra = None
-        result._tick = next(ticks)
-        if wants and grad_mode.enabled:
-            result._requires_grad = True
-            result._fn = function
-            result._inputs = (other, self) if reverse else (self, other)
-        else:
-            result._requires_grad = False
-            result._fn = None
-            result._inputs = ()
-        return result
-
-    setattr(Tensor, name, specified)
-    return quick
-
-
-def _unary(name: str, function: type[Elementwise]) -> Any:
-    """Return the quick twin of a method of `Methods`, for small arrays of a floating type."""
-    specified, form = getattr(Methods, name), numpy_forms.FORMS[function.kernel]
-
-    @functools.wraps(specified)
-    def quick(self: Tensor) -> Tensor:
-        x = self._array
-        if abstract_depth or x.__class__ is not np.ndarray or x.size >= _small or x.dtype.kind != "f":
-            return cast(Tensor, specified(self))
-        token = _silence()
-        try:
-            array = form(x)
-        finally:
-            _speak(token)
-        return _recorded(function, (self,), None, array)
-
-    return quick
-
-
-_UNARY = {
-    name: _unary(name, function)
-    for name, function in (
-        ("exp", functions.Exp),
-        ("log", functions.Log),
-        ("relu", functions.ReLU),
-        ("sigmoid", functions.Sigmoid),
-        ("tanh", functions.Tanh),
-        ("sqrt", functions.Sqrt),
-        ("square", functions.Square),
-    )
-}
-
-
-def _whole_sum() -> Any:
-    """Return the quick twin of `Methods.sum`, for all elements of a small array of a floating type."""
-    specified, function, add_up = Methods.sum, tensor_functions._QuickSum, np.add.reduce
-
-    @functools.wraps(specified)
-    def quick(
-        self: Tensor,
-        dim: Any = None,
-        keepdim: bool = False,
-        *,
-        axis: Any = None,
-        keepdims: bool = False,
-        dtype: Any = None,
-    ) -> Tensor:
-        x = self._array
-        some = dim is not None or axis is not None or keepdim or keepdims or dtype is not None
-        if some or abstract_depth or x.__class__ is not _ndarray or x.size >= _small or x.dtype.kind != "f":
-            return specified(self, dim, keepdim or keepdims, axis=axis, dtype=dtype)
-        axes = ALL_AXES[x.ndim]
-        ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
-        ctx.shape, ctx.dim, ctx.keepdim = x.shape, axes, False
-        token = _silence()
-        try:
-            array = add_up(x, None)
-        finally:
-            _speak(token)
-        return _recorded(function, (self,), ctx, array)
-
-    return quick
-
-
-_ARITHMETIC = {
-    f"__{side}{name}__": _arithmetic(f"__{side}{name}__", function, side == "r")
-    for side in ("", "r")
-    for name, function in (
-        ("add", functions.Add),
-        ("sub", functions.Sub),
-        ("mul", functions.Mul),
-        ("truediv", functions.Div),
-    )
-}
 
 
 _UFUNCS = {
@@ -948,16 +814,9 @@ def function_of(name: str) -> Callable[..., Any]:
 
 random.tensor_class = Tensor
 
-for _name, _method in (_ARITHMETIC | _UNARY).items():
-    overrides.twin(Tensor, _name, _method, unless=(), when=backends.is_quick_in_all_threads)
-overrides.twin(Tensor, "sum", _whole_sum(), unless=("tensor_functions",), when=backends.is_quick_in_all_threads)
-
 _ones = {dtype: np.ones((), dtype) for dtype in arrays.FLOATS}
 for _one in _ones.values():
     _one.flags.writeable = False
-_new = Tensor.__new__
-_silence = guarded.silence
-_speak = guarded.speak
 
 
 def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
@@ -969,3 +828,18 @@ def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
         _check_operands(function, inputs, ())
         return _elementwise(function, inputs)
     return cast(Tensor, NotImplemented)
+
+
+def _operator(function: type[Elementwise], reverse: bool) -> Callable[[Tensor, Any], Tensor]:
+    def method(self: Tensor, other: Any) -> Tensor:
+        return _operate(function, other, self) if reverse else _operate(function, self, other)
+
+    return method
+
+
+ARITHMETIC = {"add": functions.Add, "sub": functions.Sub, "mul": functions.Mul, "truediv": functions.Div}
+for _name, _function in ARITHMETIC.items():
+    setattr(Tensor, f"__{_name}__", _operator(_function, False))
+    setattr(Tensor, f"__r{_name}__", _operator(_function, True))
+
+overrides.load_quick("tensor_functions", "tensors")

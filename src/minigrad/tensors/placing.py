@@ -240,7 +240,7 @@ class Placing(Shapes):
         batched = next((each for each in (x, index, values) if hasattr(each, "_level")), None)
         if batched is not None:
             return cast("Tensor", cast(Any, batched).put_along(x, axis, index, values))
-        key = tensor_functions._along(abstract_mode.current(index), axis)
+        key = tensor_functions.along(abstract_mode.current(index), axis)
         return tensor_functions.IndexPut.apply(x, values, key=key)
 
     def scatter_(

@@ -387,8 +387,8 @@ class Shapes(Types):
         >>> minigrad.zeros(3).expand(4, -1).shape
         (4, 3)
         """
-        data = cast(Any, self)._tensor
-        shape, _ = layout.expand(data.shape, data.strides, layout.sizes_of(sizes, "expand"))
+        old = cast(Any, self)._array.shape
+        shape, _ = layout.expand(old, old, layout.sizes_of(sizes, "expand"))
         return tensor_functions.Expand.apply(self, shape=tuple(shape))
 
     def expand_as(self, other: Any) -> Tensor:
@@ -466,7 +466,7 @@ class Shapes(Types):
             raise ValueError(f"gather: shape {self.shape} with an index of shape {index.shape}; both need as many axes")
         if not self.ndim or not index.ndim:
             return self.reshape(-1)[index.reshape(-1)].view(index.shape)
-        return self[tensor_functions._along(abstract_mode.current(index), axis)]
+        return self[tensor_functions.along(abstract_mode.current(index), axis)]
 
     def scatter_to(self, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
         """Return zeros of a shape, with this tensor's values at given places along an axis: `gather` turned round.
@@ -479,7 +479,7 @@ class Shapes(Types):
         axis, index = axis_of(self, dim, "scatter_to"), abstract_mode.current(index)
         if getattr(index, "abstract", False):
             return cast(Any, index).scattered(self, shape, axis)
-        key = tensor_functions._along(index, axis)
+        key = tensor_functions.along(index, axis)
         return tensor_functions.IndexAdd.apply(self, shape=tuple(shape), key=key)
 
     def index_select(self, dim: int, index: Tensor) -> Tensor:

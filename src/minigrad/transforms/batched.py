@@ -186,7 +186,7 @@ class BatchedTensor(AbstractTensor):
     def scattered(self, x: Tensor, shape: Sequence[int], axis: int) -> Tensor:
         """Return zeros of a shape, with a tensor's values at the places that this index names along an axis."""
         level = max(each._level for each in (self, x) if isinstance(each, BatchedTensor))
-        lines = tensor_functions._along(self, axis)
+        lines = tensor_functions.along(self, axis)
         mine = [_has(each, level) for each in lines]
         key = [each._value if own else each for each, own in zip(lines, mine, strict=True)]
         size = cast(Any, self if _has(self, level) else x)._value.shape[0]

@@ -143,7 +143,7 @@ def _of_each_element(function: Any, values: Values, mine: Mine, options: dict[st
     return function.apply(*values, **options)
 
 
-@rule_for(tensor_functions.View, tensor_functions._QuickView)
+@rule_for(tensor_functions.View)
 def _view(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -> Any:
     (x,) = values
     return x.reshape(x.shape[0], *options["shape"])
@@ -156,7 +156,7 @@ def _expand(function: Any, values: Values, mine: Mine, options: dict[str, Any]) 
     return wide.expand(x.shape[0], *shape)
 
 
-@rule_for(tensor_functions.Permute, tensor_functions._QuickPermute)
+@rule_for(tensor_functions.Permute)
 def _permute(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -> Any:
     return function.apply(*values, order=(0, *(axis + 1 for axis in options["order"])))
 
@@ -204,13 +204,11 @@ def _index_put(function: Any, values: Values, mine: Mine, options: dict[str, Any
 
 @rule_for(
     tensor_functions.Sum,
-    tensor_functions._QuickSum,
     tensor_functions.Prod,
     tensor_functions.Amax,
     tensor_functions.CumSum,
     tensor_functions.LogSumExp,
     tensor_functions.Max,
-    tensor_functions._QuickMax,
     tensor_functions.Softmax,
     tensor_functions.LogSoftmax,
 )

@@ -11,13 +11,13 @@ import pytest
 
 import minigrad
 from minigrad import Scalar, autodiff, derivatives, exercises, functions, mlp, operators, tensor_ops
-from minigrad.backward import quick_scalars
 from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath
 from minigrad.exercises import installing, syllabus, using
 from minigrad.exercises.reading import namespace_of
 from minigrad.exercises.standing_in import fill_stubs
 from minigrad.machine import overrides
+from minigrad.quick import scalar
 
 pytestmark = pytest.mark.usefixtures("library_as_it_was")
 
@@ -512,7 +512,7 @@ def test_an_answer_cut_from_the_edition_is_missing(monkeypatch, tmp_path, capsys
     exercises.use(tmp_path, namespace={}, verbose=True)
     assert states(capsys)[0]["autodiff.topological_sort"] == "missing"
     monkeypatch.undo()
-    assert quick_scalars.backpropagate is Scalar._backpropagate
+    assert scalar.backpropagate is Scalar._backpropagate
 
 
 def test_needs_says_which_exercise_is_still_to_do():

@@ -74,7 +74,7 @@ def test_the_library_has_one_registry():
     places = [each.owner for each in overrides._twins]
     assert any(owner is Scalar for owner in places)
     assert any(owner is steps.rules for owner in places)
-    assert any(owner is walk._ways for owner in places)
+    assert any(owner is walk.ways for owner in places)
 
 
 @pytest.mark.parametrize("shapes", [((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((3, 1, 2, 4), (2, 4, 3)), ((3,), (3, 4))])

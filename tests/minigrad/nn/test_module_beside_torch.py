@@ -272,7 +272,7 @@ def test_hooks_of_backward_are_those_of_pytorch(name, use, register, twice):
 def test_hooks_of_backward_in_the_specification(name, monkeypatch):
     """The pass that students read gives hooks what the quick one gives them."""
     quick = backward_hooks(mg, name, USES["all outputs"], change, twice=True)
-    monkeypatch.setitem(walk._ways, "back", specification.run)
+    monkeypatch.setitem(walk.ways, "back", specification.run)
     assert backward_hooks(mg, name, USES["all outputs"], change, twice=True) == quick
 
 

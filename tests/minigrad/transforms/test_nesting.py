@@ -8,8 +8,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import Scalar
-from minigrad.backward import walk
 from minigrad.errors import GraphError
+from minigrad.quick import backward
 from minigrad.transforms import checkpoint, grad, hessian, jacfwd, jacrev, jvp, linearize, stop_gradient, vjp, vmap
 
 
@@ -242,9 +242,9 @@ def test_views_of_any_layout():
 def test_an_inner_derivative_leaves_the_outer_graph_alone(monkeypatch):
     """A walk of an inner gradient stops at its own input: it does not look at what the outer function computed."""
     found = []
-    newest_first = walk.newest_first
+    newest_first = backward.newest_first
     monkeypatch.setattr(
-        walk, "newest_first", lambda *args: found.append(len(newest_first(*args))) or newest_first(*args)
+        backward, "newest_first", lambda *args: found.append(len(newest_first(*args))) or newest_first(*args)
     )
 
     def loss(x):

@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from minigrad import Scalar, exercises, functions, no_grad
-from minigrad.backward import quick_scalars
 from minigrad.machine import overrides
+from minigrad.quick import scalar
 
 # Of two values a and b, and one number n. Every operation is bounded, so that random programs stay finite.
 OPERATIONS = {
@@ -196,9 +196,9 @@ def test_special_values_of_methods_are_equal(method):
 
 def test_the_twins_are_in_place():
     """The quick methods are what a Scalar has by default, and disable() takes every one of them out."""
-    names = list(quick_scalars._twins)
+    names = list(scalar._twins)
     quick = [getattr(Scalar, name) for name in names]
-    assert [method.__module__ for method in quick] == ["minigrad.backward.quick_scalars"] * len(names)
+    assert [method.__module__ for method in quick] == ["minigrad.quick.scalar"] * len(names)
     overrides.use_twins(False)
     try:
         assert {getattr(Scalar, name).__module__ for name in names} == {"minigrad.scalar"}
