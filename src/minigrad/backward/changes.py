@@ -74,7 +74,7 @@ renewed: list[bool] = []
 def before_change(tensor: Tensor, values: Any) -> Tensor:
     """Return a tensor with the history that another one has so far, and the values it had.
 
-    Results that were computed from the tensor so far belong to the old history; `_newest_first` finds it by the clock.
+    Results that were computed from the tensor so far belong to the old history: `find_old_inputs` looks at the clock.
     """
     old = tensor._of_array(values)
     old._requires_grad, old._tick = tensor._requires_grad, tensor._tick

@@ -16,7 +16,8 @@ import numpy as np
 from minigrad import backends
 from minigrad.backends import arrays
 from minigrad.functions import Function
-from minigrad.nn.convolution import Pair, Windows, either, output_size, padded
+from minigrad.nn.convolution import Pair, Windows, output_size, padded
+from minigrad.tensor_functions import either
 
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
