@@ -42,10 +42,6 @@ def integer(value: Any, what: str) -> int:
 
     Raises:
         TypeError: If it is anything else, a bool included.
-
-    >>> from minigrad.layout import integer
-    >>> integer(np.int64(3), "a size")
-    3
     """
     try:
         if not isinstance(value, bool | np.bool_):

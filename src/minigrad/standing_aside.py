@@ -81,12 +81,7 @@ _listeners: list[Callable[[], object]] = []
 
 
 def any_of(*modules: str) -> bool:
-    """Return whether an object of one of these modules (``"tensor_data"``, ...) is replaced.
-
-    >>> from minigrad import standing_aside
-    >>> standing_aside.any_of("tensor_data")
-    False
-    """
+    """Return whether an object of one of these modules (``"tensor_data"``, ...) is replaced."""
     return not _modules.isdisjoint(modules)
 
 
@@ -185,12 +180,7 @@ def on_change(listener: Callable[[], object]) -> None:
 
 
 def state() -> int:
-    """Return a number that tells what is replaced now: 0 for nothing, and another one after each installation.
-
-    >>> from minigrad import standing_aside
-    >>> standing_aside.state()
-    0
-    """
+    """Return a number that tells what is replaced now: 0 for nothing, and another one after each installation."""
     return _state
 
 

@@ -24,12 +24,7 @@ Plain = Callable[[Any], Any]
 
 
 def bare(value: Any) -> Any:
-    """Return the Python function that a compiled one was made from; anything else as it is.
-
-    >>> from minigrad.compiling.reaching import bare
-    >>> bare(abs) is abs
-    True
-    """
+    """Return the Python function that a compiled one was made from; anything else as it is."""
     while hasattr(value, "py_func"):
         value = value.py_func
     return value

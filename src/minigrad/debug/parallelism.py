@@ -35,10 +35,6 @@ class Loop:
         parallel: Whether its iterations are spread over the threads.
         reason: Why it runs as it does.
         hoisted: Allocations inside it that each thread makes once, and its iterations use in turn.
-
-    >>> from minigrad.debug.parallelism import Loop
-    >>> Loop(line=3, source="for i in prange(n):", parallel=True, reason="").parallel
-    True
     """
 
     line: int
@@ -64,10 +60,6 @@ class ParallelReport:
         layer: Who runs them: "tbb", "omp" or "workqueue".
         details: Numba's own account, in full.
         advice: What would make a loop run in parallel, where none does.
-
-    >>> from minigrad.debug.parallelism import ParallelReport
-    >>> ParallelReport("add", loops=(), threads=2, layer="omp", details="").parallel
-    False
     """
 
     name: str

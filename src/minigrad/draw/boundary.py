@@ -26,10 +26,6 @@ class Numbers:
 
     Args:
         model: The network. Its parameters may go on changing.
-
-    >>> from minigrad.draw.boundary import Numbers
-    >>> Numbers(minigrad.mlp.MLP((2, 4))).predict(np.zeros((3, 2))).shape
-    (3,)
     """
 
     def __init__(self, model: MLP) -> None:
@@ -62,11 +58,6 @@ class Moment:
         loss: The mean loss in it.
         correct: How many points were on the right side.
         network: The network's numbers at that time.
-
-    >>> model = minigrad.mlp.MLP((2, 4))
-    >>> epoch = next(iter(minigrad.mlp.fit(model, minigrad.datasets.simple(8), epochs=1)))
-    >>> minigrad.draw.snapshot(model, epoch).step
-    1
     """
 
     step: int

@@ -22,12 +22,7 @@ _reading = False
 
 
 def is_reading() -> bool:
-    """Return whether a notebook's cells are being run for the answers in them.
-
-    >>> from minigrad.exercises.reading import is_reading
-    >>> is_reading()
-    False
-    """
+    """Return whether a notebook's cells are being run for the answers in them."""
     return _reading
 
 
@@ -62,10 +57,6 @@ def code_of(source: str) -> CodeType | None:
     Raises:
         MinigradError: If Python cannot read the text; the message says why. Not only a SyntaxError says so: deep
             nesting ends in a RecursionError or a MemoryError.
-
-    >>> from minigrad.exercises.reading import code_of
-    >>> code_of("# nothing yet") is None
-    True
     """
     try:
         with warnings.catch_warnings(action="ignore"):  # the one who runs the cell is told

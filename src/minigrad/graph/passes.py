@@ -38,12 +38,7 @@ LARGEST_FOLDED = 1 << 16
 
 
 def draws(equation: Equation) -> bool:
-    """Return whether an equation draws random numbers, by itself or in a graph inside of it.
-
-    >>> from minigrad.graph.passes import draws
-    >>> draws(minigrad.graph.trace(lambda x: x * 2.0, minigrad.zeros(3)).equations[0])
-    False
-    """
+    """Return whether an equation draws random numbers, by itself or in a graph inside of it."""
     inside = [each for each in equation.options.values() if isinstance(each, Graph)]
     return equation.op is Draw or any(draws(each) for graph in inside for each in graph.equations)
 

@@ -347,11 +347,7 @@ class Module(plain.Module):
         return _once(named) if remove_duplicate else named
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Yield all buffers, each once; or this module's own alone.
-
-        >>> list(minigrad.nn.Linear(2, 4).buffers())
-        []
-        """
+        """Yield all buffers, each once; or this module's own alone."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target: str) -> Module:

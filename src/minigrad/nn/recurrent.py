@@ -224,10 +224,7 @@ class _Layers(_Gated):
         return found[::-1] if backwards else found, state
 
     def flatten_parameters(self) -> None:
-        """Do nothing: of PyTorch, where it puts the weights into one block of a GPU's memory.
-
-        >>> minigrad.nn.GRU(3, 4).flatten_parameters()
-        """
+        """Do nothing: of PyTorch, where it puts the weights into one block of a GPU's memory."""
 
     def extra_repr(self) -> str:
         """Return the sizes, and every setting that differs from its default.

@@ -369,11 +369,7 @@ def _overwrite(tensor: Any, values: Any) -> None:
 
 
 def refuse_from_outside(tensor: Any, operation: str) -> None:
-    """Refuse, in a trace, to change a tensor that was made before it: the change would happen once, not at each run.
-
-    >>> from minigrad.tensors.inplace import refuse_from_outside
-    >>> refuse_from_outside(minigrad.ones(2), "add_")
-    """
+    """Refuse, in a trace, to change a tensor that was made before it: the change would happen once, not at each run."""
     since, refuse = mapped.running.since, mapped.running.refuse
     base = tensor
     while since is not None and refuse is not None and base is not None:

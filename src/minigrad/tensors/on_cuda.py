@@ -17,11 +17,7 @@ def __getattr__(name: str) -> NoReturn:
 
 
 def is_available() -> bool:
-    """Return whether this machine has a GPU that CUDA can use; the simulator is none.
-
-    >>> minigrad.cuda.is_available() in (True, False)
-    True
-    """
+    """Return whether this machine has a GPU that CUDA can use; the simulator is none."""
     if not cuda_choice.has_device():
         return False
     from minigrad.machine import _numba
@@ -30,11 +26,7 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """Return how many GPUs there are for CUDA: minigrad uses one at most.
-
-    >>> minigrad.cuda.device_count() in (0, 1)
-    True
-    """
+    """Return how many GPUs there are for CUDA: minigrad uses one at most."""
     return int(is_available())
 
 

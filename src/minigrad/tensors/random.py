@@ -48,11 +48,7 @@ class Generator:
 
     @property
     def device(self) -> Device:
-        """The device that was named.
-
-        >>> minigrad.Generator(device="cpu").device
-        'cpu'
-        """
+        """The device that was named."""
         return self._device
 
     def manual_seed(self, seed: int) -> Generator:

@@ -295,12 +295,7 @@ def _swapped(x: Any) -> Any:
 
 
 def levels_of(x: Any) -> tuple[int, ...]:
-    """Return the levels of a tensor's hidden axes, the lowest first.
-
-    >>> from minigrad.transforms.batched import levels_of
-    >>> levels_of(minigrad.zeros(2))
-    ()
-    """
+    """Return the levels of a tensor's hidden axes, the lowest first."""
     return (*levels_of(x._value), x._level) if isinstance(x, BatchedTensor) else ()
 
 
