@@ -17,23 +17,6 @@ from pathlib import Path
 from autograder.common.marker import marker, named_on
 from autograder.course import Course, CourseError, Exercise, split_object
 
-__all__ = [
-    "BEGIN",
-    "END",
-    "STUB",
-    "ExerciseSource",
-    "ObjectSource",
-    "Region",
-    "answers_in",
-    "clear_solutions",
-    "find_object",
-    "slice_exercise",
-    "solution_lines",
-    "squeeze",
-    "telling_lines",
-    "without_markers",
-]
-
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
 STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")

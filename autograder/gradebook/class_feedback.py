@@ -43,8 +43,6 @@ from autograder.reading.student_files import one_line
 from autograder.results.keeping import content_hash, hash_files
 from autograder.results.ledger import LEDGER, entry_path
 
-__all__ = ["ClassFeedback", "Made"]
-
 LONGEST = 60.0
 """Seconds of processor time that the pages of one student may cost; nearly all cost less than half of one."""
 

@@ -29,8 +29,6 @@ from autograder.gradebook.diagnosing import diagnosed, diagnosis, refuse_an_unus
 from autograder.gradebook.settings import gradebook_url
 from autograder.gradebook.turns import Turn
 
-__all__ = ["BACKUPS", "KEPT", "address", "back_up", "backups", "move", "of_course", "restore", "shown"]
-
 BACKUPS = Path(".grades", "backups")
 """The folder of backups in a course's directory."""
 

@@ -23,18 +23,6 @@ from autograder.results import format_points
 if TYPE_CHECKING:
     from autograder.gradebook.dates import Dates, Lateness, Penalties
 
-__all__ = [
-    "KINDS",
-    "Mark",
-    "as_csv",
-    "defused",
-    "marks_of",
-    "notable",
-    "read_marks",
-    "remarks",
-    "standing",
-]
-
 _SIGNS = "=+-@\u2212"  # and all that Unicode calls another form of these, such as wide and small ones
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol that show nothing
 _NEXT = re.compile(r"([;\t\r\n])")  # a spreadsheet begins a new field there in lands that separate lists by semicolons

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["Conflict", "decode", "has_marks", "sides", "whole_cells"]
-
 Conflict = tuple[str, str]
 """The two versions of a text that git could not merge."""
 

@@ -13,19 +13,6 @@ from autograder.common.files import write
 from autograder.results import Graded
 from autograder.sandbox import CellOutcome
 
-__all__ = [
-    "Outcomes",
-    "Record",
-    "content_hash",
-    "follows_of",
-    "grader_files",
-    "hash_files",
-    "kept_path",
-    "read_record",
-    "text_files",
-    "write_record",
-]
-
 Outcomes = dict[int, CellOutcome]
 """The outcomes of cells, by their index."""
 

@@ -24,20 +24,6 @@ from autograder.results import Example, Graded, Submission, Verdict, format_poin
 from autograder.results.pictures import as_svg, as_words
 from autograder.telling.plain_formulas import in_plain_text
 
-__all__ = [
-    "EXAMPLE_BEGINS",
-    "EXAMPLE_ENDS",
-    "as_html",
-    "as_json",
-    "as_rich",
-    "as_text",
-    "clean",
-    "contents",
-    "example_rows",
-    "page",
-    "together",
-]
-
 MAX_TEXT = 700
 """Longest piece of text from a student's process that a report repeats, in characters."""
 

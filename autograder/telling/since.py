@@ -11,8 +11,6 @@ from pathlib import Path
 from autograder.common.files import write
 from autograder.results import Graded, Submission, format_points
 
-__all__ = ["Kept", "Since", "keep", "read_kept", "sentences", "since"]
-
 
 @dataclass(frozen=True)
 class Kept:

@@ -26,8 +26,6 @@ from minigrad import functions, operators, standing_aside
 from minigrad.autodiff import Context, grad_mode, no_grad
 from minigrad.scalar import FREED, Scalar, _freed
 
-__all__ = ["backpropagate"]
-
 _NUMBERS = (float, int)
 _SCALARS = frozenset((Scalar,))
 _OPERANDS = frozenset((Scalar, *_NUMBERS))

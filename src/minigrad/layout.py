@@ -16,22 +16,6 @@ import numpy as np
 
 from minigrad.errors import IndexingError
 
-__all__ = [
-    "Key",
-    "collapse",
-    "count",
-    "expand",
-    "integer",
-    "normal_axis",
-    "normal_index",
-    "overlaps",
-    "sizes_of",
-    "slice_view",
-    "type_name",
-    "view_shape",
-    "view_strides",
-]
-
 Ints: TypeAlias = tuple[int, ...]
 Part: TypeAlias = int | slice | EllipsisType | None
 Key: TypeAlias = Part | tuple[Part, ...]

@@ -21,23 +21,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = [
-    "CUT",
-    "EVERYTHING",
-    "any_of",
-    "choose_twins",
-    "cut_names",
-    "exercise",
-    "is_cut",
-    "is_ours",
-    "on_change",
-    "replaced",
-    "state",
-    "turn",
-    "twin",
-    "use_twins",
-]
-
 CUT = "cut.txt"
 """The file in an edition's package that lists the functions without their bodies; the whole library has none."""
 

@@ -15,22 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "MAX_FRAME",
-    "Malformed",
-    "NotPlain",
-    "TooLarge",
-    "decode",
-    "encode",
-    "frame",
-    "frame_length",
-    "pack",
-    "read_frame",
-    "text",
-    "unpack",
-    "write_all",
-]
-
 MAX_FRAME = 12 * 1024 * 1024
 MAX_ITEMS = 200_000
 MAX_DEPTH = 50

@@ -17,8 +17,6 @@ from minigrad import operators
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["FORMS", "evaluate", "matmul", "reduce"]
-
 
 def sigmoid(x: Any) -> Any:
     """Return 1 / (1 + e^-x)."""

@@ -9,8 +9,6 @@ import numpy as np
 from minigrad import backends, standing_aside, tensor_ops
 from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
 
-__all__ = ["PythonBackend"]
-
 
 class PythonBackend(LoopBackend):
     """Runs the kernels of `minigrad.tensor_ops`, or those that a student has installed there.

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-__all__ = ["Shelves", "Statistics"]
-
 
 class Block(Protocol):
     """What lies on a shelf."""

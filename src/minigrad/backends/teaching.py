@@ -12,8 +12,6 @@ from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
 from minigrad.backends.python import PythonBackend
 from minigrad.compiling import compile_kernel
 
-__all__ = ["TeachingBackend"]
-
 _MOST_KEPT = 512
 
 

@@ -19,8 +19,6 @@ from minigrad.functions import Function
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__: list[str] = []
-
 Array = NDArray[Any]
 Rule = Callable[[Array, "Tensor"], Sequence["Array | None"]]
 

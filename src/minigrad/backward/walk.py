@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 with suppress(ImportError):  # an edition for students leaves out the twins, which give answers away
     from minigrad.backward import quick_rules as quick_rules
 
-__all__ = ["accumulate", "differentiate", "run", "wanted_in"]
-
 _ways = {"back": specification.run}
 
 

@@ -10,19 +10,6 @@ import numpy as np
 
 from minigrad.checks.expectation import Expectation
 
-__all__ = [
-    "OUT_OF_BOUNDS",
-    "WHOLE",
-    "Layout",
-    "arguments",
-    "difference",
-    "halve_and_add",
-    "is_float_index",
-    "run",
-    "tenfold",
-    "touches",
-]
-
 Layout = tuple[Sequence[float], Sequence[int], Sequence[int]]
 """Storage, shape and strides of a tensor."""
 

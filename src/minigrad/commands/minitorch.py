@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from minigrad.working_folder.minitorch import Task
     from minigrad.working_folder.probing import Probe
 
-__all__ = ["check_minitorch"]
-
 
 def check_minitorch(folder: Path, seconds: float, *, as_json: bool) -> int:
     """Check someone's answers to MiniTorch's tasks, print what was seen, and return the exit code."""

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Plain", "bare", "fingerprint", "installed", "kernel_of", "reached", "rebuild"]
-
 FOREIGN = frozenset((*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"))
 """Packages whose functions the compiler knows itself, or does not know at all."""
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from minigrad.debug.memory import READ, WRITE, Root, addresses
 
-__all__ = ["FromEnd", "Recorded", "RecordedList", "Watcher", "plain", "raw_of"]
-
 Array = np.ndarray[Any, Any]
 
 _INTEGERS: frozenset[Any] = frozenset(

@@ -18,8 +18,6 @@ from minigrad.debug.report import WARP
 if TYPE_CHECKING:
     from minigrad.debug.grid import Grid
 
-__all__ = ["DEVICE_NAMES", "Device", "Dim3", "is_cuda"]
-
 
 class Dim3(NamedTuple):
     """An index or a size in x, y and z."""

@@ -22,8 +22,6 @@ from minigrad.backends.numba import threads
 from minigrad.compiling import refusals
 from minigrad.machine._numba import numba
 
-__all__ = ["Loop", "ParallelReport", "parallel_report"]
-
 
 @dataclass(frozen=True)
 class Loop:

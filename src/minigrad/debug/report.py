@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from minigrad.debug.draw import AccessPicture
     from minigrad.debug.memory import Root
 
-__all__ = ["Counts", "CudaReport", "Event", "Loop", "Moment", "Race", "Report", "Traffic"]
-
 WARP = 32
 """Threads that run a line at the same time."""
 

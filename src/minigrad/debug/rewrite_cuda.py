@@ -9,8 +9,6 @@ from minigrad.debug.device import DEVICE_NAMES, Device, is_cuda
 from minigrad.debug.rewrite import Rewriter, hook
 from minigrad.debug.source import MISSING, resolve, unwrap
 
-__all__ = ["CudaRewriter", "waits"]
-
 _BARRIERS = frozenset(("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"))
 
 

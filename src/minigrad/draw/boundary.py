@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from minigrad.datasets import Points
     from minigrad.mlp import MLP, Epoch
 
-__all__ = ["Moment", "Numbers", "folding", "loss_curve", "snapshot"]
-
 Line = tuple[float, float, float]
 """The numbers w1, w2 and b of w1 x1 + w2 x2 + b."""
 

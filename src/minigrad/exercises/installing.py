@@ -15,8 +15,6 @@ from typing import Any
 
 from minigrad import standing_aside
 
-__all__ = ["Installation", "install", "installed", "reference", "take_out", "written_by_student"]
-
 _MISSING: Any = object()
 _changing = threading.RLock()
 

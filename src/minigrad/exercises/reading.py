@@ -16,8 +16,6 @@ from minigrad.exercises import syllabus
 from minigrad.exercises.lesson_files import fresh_copy
 from minigrad.exercises.marker import exercise_of, marker
 
-__all__ = ["answer_cells", "code_of", "grade_id_of", "is_reading", "left_out", "namespace_of", "run_answer"]
-
 _reading = False
 
 

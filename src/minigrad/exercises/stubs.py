@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["KEPT", "codes", "gives_up", "is_stub", "is_unfinished"]
-
 KEPT = "__minigrad_stubs__"
 """The name under which a namespace keeps the stubs that `use` has put the library's functions in the place of."""
 

@@ -18,8 +18,6 @@ from minigrad.transforms.checkpointing import Barrier
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["FOLDS", "Element", "element_of", "fold_of", "is_view", "looked_at", "operands_of", "shares_memory"]
-
 Element = tuple[Any, "Expression"]
 """The type in which an expression is computed (None: any float, for truth values) and the expression."""
 

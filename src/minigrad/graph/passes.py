@@ -20,17 +20,6 @@ from minigrad.graph.traced import Draw
 from minigrad.tensors import Tensor
 from minigrad.transforms.checkpointing import Barrier
 
-__all__ = [
-    "PASSES",
-    "bind",
-    "cancel_inverses",
-    "draws",
-    "eliminate_common",
-    "fold_constants",
-    "optimize",
-    "remove_dead",
-]
-
 Pass = Callable[[Graph], Graph]
 
 LARGEST_FOLDED = 1 << 16

@@ -11,8 +11,6 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["came_too_late", "choose", "has_device"]
-
 SWITCH = "NUMBA_ENABLE_CUDASIM"
 
 

@@ -8,8 +8,6 @@ from typing import Any, overload
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
-
 
 class Sequential(Module):
     """A chain of modules. Each one takes the result of the one before it.

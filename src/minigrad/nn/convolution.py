@@ -26,8 +26,6 @@ from minigrad.tensor_functions import either, expand, sum_over
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
 
-__all__ = ["Conv2d", "ConvInput", "ConvWeight", "Pair", "Windows", "output_size", "padded"]
-
 Pair = tuple[int, int]
 
 

@@ -17,8 +17,6 @@ from minigrad.nn.states import LoadReport, in_place_of, mismatches
 from minigrad.tensors import Tensor
 from minigrad.tensors.inplace import refuse_from_outside
 
-__all__ = ["Module"]
-
 _Self = TypeVar("_Self", bound="Module")
 _T = TypeVar("_T")
 

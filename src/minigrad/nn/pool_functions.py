@@ -22,8 +22,6 @@ from minigrad.tensor_functions import either
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
 
-__all__ = ["AvgPool2d", "AvgSpread", "MaxIndices", "MaxPool2d", "WindowScatter", "WindowTake", "lowest"]
-
 
 class AvgPool2d(Function):
     """The sum of each window over a divisor: its mean. Zeros that pad the image count, unless the divisor knows better.

@@ -21,8 +21,6 @@ from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation, need_tensors
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
-
 State = tuple[Tensor, ...]
 """What a layer remembers between two steps: (h,), or (h, c) for an LSTM."""
 

@@ -23,8 +23,6 @@ from minigrad import files
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["load", "save"]
-
 _TREE = "tree.json"
 _PYTORCHS = (
     "it looks like a file of torch.save: read it with torch.load, and make tensors of its arrays with minigrad.tensor"

@@ -12,8 +12,6 @@ from minigrad.machine.missing import missing
 from minigrad.tensors import Tensor
 from minigrad.tensors.inplace import refuse_from_outside
 
-__all__ = ["Optimizer"]
-
 Group = dict[str, Any]
 Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Group]
 

@@ -9,8 +9,6 @@ from typing import Any
 from minigrad.optim.optimizer import Group, Optimizer
 from minigrad.optim.scheduler import LRScheduler
 
-__all__ = ["ReduceLROnPlateau"]
-
 
 class ReduceLROnPlateau(LRScheduler):
     """Multiplies the rate by a factor when a number, such as the loss of validation, has stopped improving.

@@ -25,8 +25,6 @@ from minigrad.tensors.types import need_booleans, number_in, python_number, valu
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["InPlace", "refuse_from_outside"]
-
 
 class InPlace:
     """The methods of `Tensor` that end with an underscore, and their operators.

@@ -20,20 +20,6 @@ from typing import Any, NamedTuple
 from minigrad.backends import arrays
 from minigrad.errors import BatchingError
 
-__all__ = [
-    "Running",
-    "among",
-    "answering",
-    "anywhere",
-    "current",
-    "draw",
-    "elements",
-    "memory",
-    "only",
-    "running",
-    "within",
-]
-
 anywhere: list[int] = []
 """Not empty while a vmap or a trace runs in any thread: until then no operation looks for abstract tensors."""
 

@@ -9,8 +9,6 @@ from minigrad.machine import cuda_choice
 from minigrad.machine.missing import missing
 from minigrad.tensors import creation
 
-__all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all", "synchronize"]
-
 
 def __getattr__(name: str) -> NoReturn:
     raise missing("minigrad.cuda", name, sys.modules[__name__])

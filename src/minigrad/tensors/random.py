@@ -17,8 +17,6 @@ from minigrad.tensors.devices import Device
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Generator", "default_generator", "draws_floats", "wrap"]
-
 wrap: list[Callable[[Any], Tensor]] = []
 """The class of tensors: `minigrad.tensors`, which stands on this module, puts it here."""
 

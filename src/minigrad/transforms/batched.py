@@ -23,8 +23,6 @@ from minigrad.tensors.shapes import axes_of, axis_of
 from minigrad.transforms import batching_rules, indexing
 from minigrad.transforms.abstract import AbstractTensor, NoArray
 
-__all__ = ["BatchedTensor", "expose", "hide", "levels_of"]
-
 
 class _Example(NoArray):
     """The array of one example of a batch."""

@@ -17,8 +17,6 @@ from minigrad.errors import BatchingError, IndexingError
 from minigrad.tensors import Tensor
 from minigrad.tensors.shapes import _selection_first, _width
 
-__all__ = ["checked", "lifted", "moved", "padded", "put", "put_each", "selected_shape", "take", "take_each"]
-
 Key = tuple[Any, ...]
 
 

@@ -27,8 +27,6 @@ from minigrad.errors import MinigradError
 from minigrad.tutor import hints
 from minigrad.working_folder.check_lines import failed, report_of
 
-__all__ = ["Checked", "check_folder", "check_notebook", "is_as_given", "not_begun", "unwritten"]
-
 SECONDS = 20.0
 """Of work, after which a cell that has not ended is left out."""
 

@@ -19,8 +19,6 @@ from typing import Any
 from minigrad.exercises.marker import exercise_of
 from minigrad.exercises.reading import grade_id_of
 
-__all__ = ["Cell", "Merged", "NotANotebook", "answers_to_questions", "dump", "lesson_of", "merge", "parse", "text_of"]
-
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
 

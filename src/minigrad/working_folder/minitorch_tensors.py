@@ -15,8 +15,6 @@ import numpy as np
 from minigrad import operators, tensor_data
 from minigrad.errors import MinigradError
 
-__all__ = ["NAMES", "Context", "Function", "Tensor", "TensorBackend", "TensorData", "rand", "tensor", "zeros"]
-
 
 class TensorData(tensor_data.TensorData):
     """Our TensorData with the rest of MiniTorch's members; a permuted one is a stand-in again."""

@@ -22,8 +22,6 @@ from minigrad.tutor.progressing import FOLDER, working_folder
 from minigrad.working_folder import merging
 from minigrad.working_folder.merging import NotANotebook
 
-__all__ = ["Outcome", "chosen_folder", "released", "start"]
-
 ENGLISH = "en"
 
 

@@ -18,8 +18,6 @@ import numpy as np
 from minigrad.backends.shelves import Shelves
 from minigrad.machine import _numba
 
-__all__ = ["clear", "new"]
-
 cuda: Any = _numba.cuda
 
 _TOO_MUCH = (MemoryError, ValueError, OverflowError, SystemError)

@@ -10,8 +10,6 @@ import numpy as np
 from minigrad.backends.numba import blas, pool
 from minigrad.backends.numba.elementwise import elementwise
 
-__all__ = ["contiguous", "matmul"]
-
 Array = np.ndarray[Any, Any]
 
 
