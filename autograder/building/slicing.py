@@ -247,7 +247,7 @@ def telling_lines(course: Course, exercise: Exercise) -> list[str]:
     lines: list[str] = []
     for dotted in exercise.objects:
         source = find_object(course.source, dotted)
-        given = "\n".join(map(squeeze, _outside_regions(source.file)))
+        given = "\n".join(map(squeeze, clear_solutions(source.file.read_text(encoding="utf-8")).split("\n")))
         answer = (line.strip() for line in solution_lines(source))
         lines += [each for each in answer if _is_telling(each) and squeeze(each) not in given]
     return lines
@@ -260,7 +260,3 @@ def squeeze(text: str) -> str:
 
 def _is_telling(line: str) -> bool:
     return len(squeeze(line)) >= TELLING and not re.fullmatch(r"((return|yield) )?\w+", line)
-
-
-def _outside_regions(file: Path) -> list[str]:
-    return clear_solutions(file.read_text(encoding="utf-8")).split("\n")

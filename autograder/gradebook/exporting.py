@@ -197,16 +197,12 @@ def as_csv(marks: Sequence[Mark], kind: str) -> tuple[str, list[str]]:
     Returns:
         The text, and the fields that a spreadsheet would have taken for formulas.
     """
-    rows = [[_field(value) for value in row] for row in KINDS[kind](marks)]
+    rows = [[value if isinstance(value, str) else str(float(value)) for value in row] for row in KINDS[kind](marks)]
     harmless = [[defused(value) for value in row] for row in rows]
     changed = sorted({value for row in rows for value in row if defused(value) != value})
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(harmless)
     return buffer.getvalue(), changed
-
-
-def _field(value: Field) -> str:
-    return value if isinstance(value, str) else str(float(value))
 
 
 def _nbgrader(marks: Sequence[Mark]) -> Iterator[list[Field]]:

@@ -75,12 +75,8 @@ class _Encoder:
                 raise TooLarge(f"more than {MAX_ITEMS:,} values, with the empty rows of arrays")
             return {"npy": _encode_array(value)}
         if kind.__module__ == "numpy" and isinstance(value, np.generic) and value.dtype.kind in _PLAIN_KINDS:
-            return self.encode(_scalar(value), depth + 1)
+            return self.encode(float(value) if value.dtype.kind == "f" else value.item(), depth + 1)
         raise NotPlain(f"a value of type {_type_name(kind)}, not plain data")
-
-
-def _scalar(value: Any) -> Any:
-    return float(value) if value.dtype.kind == "f" else value.item()
 
 
 def _type_name(kind: type) -> str:

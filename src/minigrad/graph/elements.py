@@ -97,13 +97,9 @@ def _type_of(kernel: str, operands: Sequence[Any], out: np.dtype[Any]) -> Any:
         return None
     if all(x.dtype == np.bool_ if isinstance(x, Var) else isinstance(x, bool) for x in values):
         return out
-    common = arrays.promote([_stand_in(x) for x in values])
+    common = arrays.promote([_empty(x.dtype, len(x.shape)) if isinstance(x, Var) else x for x in values])
     compares = kernel == "is_true" or operators.FORMS.get(kernel, operators.Form()).compares
     return common if common.kind == "f" and compares else None
-
-
-def _stand_in(x: Any) -> Any:
-    return _empty(x.dtype, len(x.shape)) if isinstance(x, Var) else x
 
 
 @lru_cache(maxsize=256)

@@ -82,11 +82,7 @@ def _write(file: Any, tree: str, tensors: dict[int, tuple[int, Tensor]]) -> None
         archive.writestr(_TREE, tree)
         for index, tensor in tensors.values():
             with archive.open(f"{index}.npy", "w", force_zip64=True) as member:
-                npy.write_array(member, np.asarray(_values(tensor), order="C"), allow_pickle=False)
-
-
-def _values(tensor: Tensor) -> Any:
-    return tensor.detach().to("cpu").numpy()
+                npy.write_array(member, np.asarray(tensor.detach().to("cpu").numpy(), order="C"), allow_pickle=False)
 
 
 def _described(obj: Any, tensors: dict[int, tuple[int, Tensor]], where: str) -> Any:
