@@ -27,9 +27,9 @@ test: ## run the tests that find most faults: the same ones for the same files (
 	@$(TOGETHER)
 	@$(PYTEST) --durations 20
 
-test-all: ## run every test, with branch coverage, or every test of the folders TESTS; goes on if it was interrupted
+test-all: ## run every test, with branch coverage, and go on if interrupted; or every test of TESTS=tests/...
 	@$(TOGETHER)
-	@$(PYTEST) --all --resume --durations 20 $(or $(TESTS),--cov --cov-append --cov-report=term)
+	@$(PYTEST) --all --durations 20 $(or $(TESTS),--resume --cov --cov-append --cov-report=term)
 
 lint: $(READY) ## check style, format and types
 	@$(BIN)/ruff check
