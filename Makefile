@@ -23,13 +23,13 @@ demo: $(GRADING) ## grade a small class from end to end and print its table of p
 	@scripts/debian-packages bwrap=bubblewrap
 	@$(BIN)/autograder demo
 
-test: ## run the tests that find most faults, and a share of the others (tests/README.md)
+test: ## run the tests that find most faults: the same ones for the same files (tests/README.md)
 	@$(TOGETHER)
 	@$(PYTEST) --durations 20
 
-test-all: ## run every test, with branch coverage; a run that was interrupted goes on
+test-all: ## run every test, with branch coverage, and go on if interrupted; or every test of TESTS=tests/...
 	@$(TOGETHER)
-	@$(PYTEST) --all --resume --durations 20 --cov --cov-append --cov-report=term
+	@$(PYTEST) --all --durations 20 $(or $(TESTS),--resume --cov --cov-append --cov-report=term)
 
 lint: $(READY) ## check style, format and types
 	@$(BIN)/ruff check
@@ -79,5 +79,5 @@ $(LITE): pyproject.toml constraints.txt
 	@touch $(GRADING) $@
 
 $(READY): pyproject.toml constraints.txt
-	@scripts/environment '.[course,book,bench,dev]'
+	@scripts/environment '.[course,book,bench,dev,hub]'
 	@touch $(BOOK) $(GRADING) $@

@@ -26,8 +26,6 @@ from autograder.commands.term import term
 from autograder.commands.tidy import tidy
 from autograder.commands.verify import verify
 
-__all__ = ["app", "main"]
-
 
 def _joined(text: str) -> str:
     """A help text whose paragraphs are one line each, so that they are wrapped once: as wide as the terminal is."""

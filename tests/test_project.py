@@ -11,8 +11,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from places import ROOT
 
 FIRST_RELEASES = ("3.11.0", "3.12.0", "3.13.0")
 """The oldest release of each supported Python: a package may ask for a later one."""
@@ -236,7 +238,7 @@ def test_no_test_module_imports_another(root):
 
 
 def in_turn(root):
-    """For each file with marked tests the shares of them that `make test` runs."""
+    """For each file with marked tests the shares of them that a turn runs."""
     marks = re.compile(r"mark\.full\(\s*\"[^\"]+\"(?:, share=(\d+))?")
     files = sorted(each for each in (root / "tests").rglob("test_*.py") if each.name != "test_tiers.py")
     found = {file: marks.findall(file.read_text(encoding="utf-8")) for file in files}
@@ -274,6 +276,37 @@ def test_make_targets_run_what_exists(root):
         assert (root / module / "__main__.py").exists()
     for script in re.findall(r"\bscripts/[\w.-]+", text):
         assert (root / script).exists()
+
+
+def steps(root, workflow):
+    """The commands of a workflow of GitHub's."""
+    content = yaml.safe_load((root / ".github" / "workflows" / workflow).read_text(encoding="utf-8"))
+    return [step["run"] for job in content["jobs"].values() for step in job["steps"] if "run" in step]
+
+
+@pytest.mark.parametrize("workflow", sorted(file.name for file in (ROOT / ".github" / "workflows").iterdir()))
+def test_workflows_run_what_exists(root, workflow):
+    """Each target of make and each script that a workflow names is there."""
+    text = "\n".join(steps(root, workflow))
+    phony = re.search(r"^\.PHONY: (.*)$", (root / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"\bmake ([\w-]+)", text)) <= set(phony[1].split())
+    assert [script for script in re.findall(r"\bscripts/[\w.-]+", text) if not (root / script).exists()] == []
+
+
+def test_a_pull_request_must_pass_lint_types_and_tests(root):
+    """The workflow of each change has the commands of `.ci/run`."""
+    assert {"make lint", "make test", "make lite"} <= set(steps(root, "tests.yml"))
+
+
+def test_the_nightly_run_leaves_no_test_out(root):
+    """Each test file is in exactly one part of the matrix."""
+    content = yaml.safe_load((root / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8"))
+    parts = content["jobs"]["all"]["strategy"]["matrix"]["tests"]
+    found = []
+    for folder, *ignored in (part.replace("--ignore=", "").split() for part in parts):
+        files = {file.relative_to(root) for file in (root / folder).rglob("test_*.py")}
+        found += [file for file in files if not any(file.is_relative_to(other) for other in ignored)]
+    assert sorted(found) == sorted(file.relative_to(root) for file in (root / "tests").rglob("test_*.py"))
 
 
 def test_importing_minigrad_imports_nothing_heavy():

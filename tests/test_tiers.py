@@ -46,23 +46,35 @@ def chosen(tmp_path, root):
     return run
 
 
-def test_shares_take_turns_until_every_case_was_run(chosen):
-    """A turn runs a part of the cases, the turns together every case once, and a large test never."""
-    turns = [chosen("--turn", str(turn))[0] - {"test_usual"} for turn in range(7, 11)]
-    cases = {f"test_in_turn[{case}]" for case in range(40)} | {f"test_together[{case}]" for case in range(8)}
-    assert set.union(*turns) == cases and sum(map(len, turns)) == len(cases)
-    assert sorted(len([case for case in turn if "together" in case]) for turn in turns) == [0, 0, 0, 8]
-    assert all(turns)
+MARKED = {
+    "test_large",
+    *(f"test_in_turn[{case}]" for case in range(40)),
+    *(f"test_together[{case}]" for case in range(8)),
+}
 
 
-def test_the_rest_is_what_was_left_out(chosen):
-    """All tests are those of a run without options, and of twelve commits with `--rest`; each says what it chose."""
+def test_the_same_files_get_the_same_tests(chosen, tmp_path):
+    """Without options pytest runs what has no mark, whatever commits there are; each run says what it chose."""
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.c"]
+    subprocess.run([*git, "init", "--quiet"], cwd=tmp_path, check=True)
+    for _ in range(2):
+        found, said = chosen()
+        assert found == {"test_usual"} and "tiers: tests not marked full\n" in said
+        subprocess.run([*git, "commit", "--quiet", "--allow-empty", "--message=one"], cwd=tmp_path, check=True)
     every, said = chosen("--all")
-    assert len(every) == 50 and "tiers: every test" in said
-    usual, said = chosen("--turn", "7")
-    assert "test_usual" in usual and "turn 7 (again: --turn 7)" in said
-    rest = chosen("--turn", "7", "--rest")[0]
-    assert rest and not rest & usual and "test_large" not in usual
+    assert every == MARKED | {"test_usual"} and "tiers: every test" in said
+
+
+def test_shares_take_turns_until_every_case_was_run(chosen):
+    """A turn says its number and runs a part of the marked tests; twelve turns run all, and a group stays together."""
+    turns = []
+    for turn in range(7, 19):
+        found, said = chosen("--turn", str(turn))
+        assert found < MARKED and f"tiers: tests marked full, turn {turn}\n" in said
+        turns.append(found)
+    assert set.union(*turns) == MARKED
+    together = [sum("together" in case for case in turn) for turn in turns]
+    assert set(together) == {0, 8} and any(all(together[start::4]) for start in range(4))
 
 
 def test_processes_of_xdist_choose_alike(chosen):
@@ -152,24 +164,30 @@ def test_nothing_lies_beside_the_folder_of_a_test(tmp_path):
     assert list(tmp_path.parent.iterdir()) == [tmp_path]
 
 
+def marked(address, **settings):
+    """A test of this address that is marked full."""
+    mark, config = SimpleNamespace(kwargs=settings), SimpleNamespace(args=[])
+    return SimpleNamespace(nodeid=address, get_closest_marker=lambda _: mark, config=config)
+
+
 def test_what_takes_longest_of_all_comes_last_where_the_time_is_bounded():
     """Else the first tests of a file that changes concern would leave none of it to the others."""
-    longest, usual = SimpleNamespace(nodeid=f"{SEARCHES}a]"), SimpleNamespace(nodeid="tests/test_docs.py::test_it")
+    longest, usual = marked(f"{SEARCHES}a]"), marked("tests/test_docs.py::test_it")
     for until, is_last in ((0.0, False), (1.0, True)):
-        choice = Choice(rest=True, rooms=("tests/autograder/proof/",), until=until)
+        choice = Choice(turn=0, rooms=("tests/autograder/proof/",), until=until)
         assert (choice.place(longest) > choice.place(usual)) == is_last
 
 
 def test_where_the_time_is_bounded_each_file_comes_first_in_some_turn():
-    """Else the first ones would take all the time of each commit; what changes concern always comes before the rest."""
-    files = [SimpleNamespace(nodeid=f"tests/course/test_{name}.py::test_it") for name in "abc"]
-    other = SimpleNamespace(nodeid="tests/book/test_site.py::test_it")
+    """Else the first ones would take all the time of each run; what changes concern always comes before the rest."""
+    files = [marked(f"tests/course/test_{name}.py::test_it") for name in "abc"]
+    other, due = marked("tests/book/test_site.py::test_it"), marked("tests/book/test_due.py::test_it", share=1)
     first = set()
     for turn in range(20):
-        choice = Choice(rest=True, turn=turn, rooms=("tests/course/",), until=1.0)
-        ordered = sorted([other, *files], key=choice.place)
-        first.add(ordered[0].nodeid)
-        assert ordered[-1] is other
+        choice = Choice(turn=turn, rooms=("tests/course/",), until=1.0)
+        ordered = sorted([other, due, *files], key=choice.place)
+        first.add(ordered[1].nodeid)
+        assert ordered[0] is due and ordered[-1] is other
     assert first == {each.nodeid for each in files}
 
 
@@ -186,15 +204,13 @@ def test_a_test_that_takes_longer_than_what_is_left_is_not_begun(chosen, tmp_pat
 @pytest.mark.parametrize(
     ("choice", "only"),
     [
-        ({"rest": True, "rooms": (SEARCHES,)}, True),
         ({"rooms": (SEARCHES,)}, True),
-        ({"rest": True, "rooms": ("tests/autograder/proof/", SEARCHES)}, False),
+        ({"rooms": ("tests/autograder/proof/", SEARCHES)}, False),
         ({"every": True}, False),
     ],
 )
 def test_a_search_out_of_turn_is_for_what_changed_alone(choice, only):
     """Where its own room changed, and in its turn, it looks at everything."""
-    mark, config = SimpleNamespace(kwargs={}), SimpleNamespace(args=[])
-    item = SimpleNamespace(nodeid=f"{SEARCHES}a]", get_closest_marker=lambda _: mark, config=config)
-    found = [Choice(turn=turn, **choice).only_for_changes(item) for turn in range(12)]
-    assert found.count(True) == (12 - bool(choice.get("rest")) if only else 0)
+    found = [Choice(turn=turn, **choice).only_for_changes(marked(f"{SEARCHES}a]")) for turn in range(12)]
+    assert found.count(True) == (11 if only else 0)
+    assert Choice(**choice).only_for_changes(marked(f"{SEARCHES}a]")) == only

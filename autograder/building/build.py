@@ -48,8 +48,6 @@ from autograder.course.loading import DEFAULT_COURSE, load_course
 from autograder.library import MINIGRAD
 from autograder.results import Graded
 
-__all__ = ["BuildReport", "BuiltFile", "BuiltLesson", "build", "build_lesson", "course_json"]
-
 LONGEST_CELL = 15
 """Lines of code in a cell that is not an exercise; a longer one is a program, not an example."""
 

@@ -33,17 +33,6 @@ from autograder.course import Course, Exercise, module_of, split_object
 from autograder.course.loading import load_course
 from autograder.library import CUT, MINIGRAD
 
-__all__ = [
-    "EDITIONS",
-    "EditionError",
-    "cached_edition",
-    "class_edition",
-    "closed_exercises",
-    "edition_files",
-    "edition_name",
-    "make_edition",
-]
-
 EDITIONS = Path(".cache", "editions")
 """The folder of a course that keeps the editions for the sandbox."""
 

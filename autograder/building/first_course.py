@@ -11,8 +11,6 @@ from autograder.common.files import write
 from autograder.course import CourseError
 from autograder.course.tables import NAME
 
-__all__ = ["CONFIG", "lay_out_course"]
-
 CONFIG = '''"""An nbgrader course: `nbgrader generate_assignment week1` and its sisters run in this directory."""
 
 import os

@@ -21,8 +21,6 @@ from typing import Any
 from autograder.building.slicing import squeeze, telling_lines
 from autograder.course import Course, CourseError, Exercise
 
-__all__ = ["hints_json", "load_hints"]
-
 Hints = Mapping[str, Mapping[str, str]]
 
 TIERS = ("nudge", "idea", "outline")

@@ -11,8 +11,6 @@ from autograder.building.build import build_lesson
 from autograder.building.slicing import slice_exercise
 from autograder.course import Course, CourseError
 
-__all__ = ["find_master", "grade_ids"]
-
 _STAMP = re.compile(r"[0-9a-f]{6,64}")
 
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from autograder.building.notebooks import Notebook
 
-__all__ = ["needs_of"]
-
 _NEEDS = re.compile(r"\*\*You need\*\*(.*?)(?:\n\n|\Z)", re.DOTALL)
 _NOT_NEEDED = re.compile(r"Lesson \w+ is not needed|Without \w+")
 _NUMBERS = re.compile(r"\blessons? (\d\db?(?:(?:, | and )\d\db?)*)")

@@ -21,23 +21,6 @@ import jupytext  # noqa: E402 - after the line above
 import nbformat  # noqa: E402
 from nbgrader.utils import compute_checksum  # noqa: E402
 
-__all__ = [
-    "Cell",
-    "Notebook",
-    "check_cell",
-    "dump",
-    "is_generated",
-    "new_notebook",
-    "placement",
-    "question_cells",
-    "read_lesson",
-    "setup_texts",
-    "solution_cell",
-    "stamp_of",
-    "student_version",
-    "text_cell",
-]
-
 Notebook = nbformat.NotebookNode
 Cell = nbformat.NotebookNode
 

@@ -31,8 +31,6 @@ from autograder.common.files import write
 from autograder.common.marker import marker
 from autograder.course import Course, CourseError, Exercise, split_object
 
-__all__ = ["Piece", "lay_out", "pieces", "refuse_skeletons", "unfilled"]
-
 
 @dataclass(frozen=True)
 class Piece:

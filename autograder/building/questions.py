@@ -23,8 +23,6 @@ from dataclasses import dataclass
 
 import nbformat
 
-__all__ = ["ASKS", "STUB_TEXT", "Question", "answer_id", "heading", "is_answer", "is_untouched", "split_questions"]
-
 STUB_TEXT = "Write your answer here."
 """The text that a student finds in the place of an answer; nbgrader's `text_stub`."""
 

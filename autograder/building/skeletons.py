@@ -11,17 +11,6 @@ from autograder.building.slicing import BEGIN, END, clear_solutions
 from autograder.common.marker import marker, named_on
 from autograder.course import Exercise
 
-__all__ = [
-    "FRESH",
-    "mark",
-    "with_answer",
-    "with_check",
-    "with_hidden_test",
-    "with_hints",
-    "with_object",
-    "with_pointer",
-]
-
 FRESH = "fill-in-"
 """The first part of the name of a wrong answer or variant, until its author names the file."""
 

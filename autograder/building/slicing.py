@@ -17,23 +17,6 @@ from pathlib import Path
 from autograder.common.marker import marker, named_on
 from autograder.course import Course, CourseError, Exercise, split_object
 
-__all__ = [
-    "BEGIN",
-    "END",
-    "STUB",
-    "ExerciseSource",
-    "ObjectSource",
-    "Region",
-    "answers_in",
-    "clear_solutions",
-    "find_object",
-    "slice_exercise",
-    "solution_lines",
-    "squeeze",
-    "telling_lines",
-    "without_markers",
-]
-
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
 STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
@@ -264,7 +247,7 @@ def telling_lines(course: Course, exercise: Exercise) -> list[str]:
     lines: list[str] = []
     for dotted in exercise.objects:
         source = find_object(course.source, dotted)
-        given = "\n".join(map(squeeze, _outside_regions(source.file)))
+        given = "\n".join(map(squeeze, clear_solutions(source.file.read_text(encoding="utf-8")).split("\n")))
         answer = (line.strip() for line in solution_lines(source))
         lines += [each for each in answer if _is_telling(each) and squeeze(each) not in given]
     return lines
@@ -277,7 +260,3 @@ def squeeze(text: str) -> str:
 
 def _is_telling(line: str) -> bool:
     return len(squeeze(line)) >= TELLING and not re.fullmatch(r"((return|yield) )?\w+", line)
-
-
-def _outside_regions(file: Path) -> list[str]:
-    return clear_solutions(file.read_text(encoding="utf-8")).split("\n")

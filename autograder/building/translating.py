@@ -26,18 +26,6 @@ from autograder.building.slicing import without_markers
 from autograder.common.files import write
 from autograder.course import Course, CourseError
 
-__all__ = [
-    "Translate",
-    "catalogue_path",
-    "faults",
-    "paragraphs",
-    "prose_of",
-    "translate_with",
-    "translated",
-    "translation",
-    "update",
-]
-
 Translate = Callable[[str], str]
 """Returns a Markdown text in another language."""
 

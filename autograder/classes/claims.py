@@ -16,8 +16,6 @@ from autograder.common.claims import Claim
 from autograder.course import Course
 from autograder.results.ledger import LEDGER, WAITING, entry_path
 
-__all__ = ["Claims"]
-
 
 class Claims:
     """The tasks that this run has claimed.

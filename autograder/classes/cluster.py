@@ -34,8 +34,6 @@ from autograder.judging.judge import Judge
 from autograder.reading.student_files import one_line
 from autograder.results.ledger import Entry
 
-__all__ = ["Cluster", "ClusterError", "connected"]
-
 T = TypeVar("T")
 
 _CONNECT_SECONDS = 10.0

@@ -29,8 +29,6 @@ from autograder.judging.judge import Judge
 from autograder.reading.student_files import one_line
 from autograder.sandbox import SandboxError, choose
 
-__all__ = ["main"]
-
 
 def main(descriptor: str, parent: str, folder: str, isolation: str) -> None:
     """Answer questions until the process is told to end.

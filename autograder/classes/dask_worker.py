@@ -20,8 +20,6 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from autograder.classes.parcel import Answer, unpack_course
 
-__all__ = ["GradingPlugin", "answer"]
-
 _END_SECONDS = 5.0
 
 

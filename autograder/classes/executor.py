@@ -8,8 +8,6 @@ from typing import Protocol, Self
 
 from autograder.classes.work import Done, Task
 
-__all__ = ["AHEAD", "TICK", "Executor"]
-
 AHEAD = 2
 """Tasks that a process has at hand, so that it need not wait for the next one."""
 

@@ -21,8 +21,6 @@ from autograder.library import CATALOGUE
 from autograder.results.causes import SEEN
 from autograder.results.ledger import Entry
 
-__all__ = ["COURSE", "HIDDEN", "NOBODY", "Answer", "Question", "pack_course", "unpack_course"]
-
 COURSE, HIDDEN = "course", "hidden"
 """The folders of a course and of its hidden tests, where a parcel is unpacked."""
 

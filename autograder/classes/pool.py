@@ -26,8 +26,6 @@ from autograder.classes.work import Done, Outcome, Progress, Task, Work
 from autograder.classes.worker import Fault, serve
 from autograder.judging.judge import Judge
 
-__all__ = ["cores", "grade_class"]
-
 
 def cores() -> int:
     """Return how many processes of this machine may work for us."""

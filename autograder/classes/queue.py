@@ -8,8 +8,6 @@ from collections.abc import Collection
 from autograder.classes.claims import Claims
 from autograder.classes.work import Done, Task
 
-__all__ = ["ATTEMPTS", "TaskQueue"]
-
 ATTEMPTS = 2
 """Number of times that a task is given out whose process did not survive it."""
 

@@ -25,20 +25,6 @@ from autograder.results import Graded, format_points
 from autograder.results.changes import weights
 from autograder.results.ledger import WAITING, Entry, read_entry, write_entry
 
-__all__ = [
-    "Done",
-    "Outcome",
-    "Progress",
-    "Task",
-    "Work",
-    "do",
-    "grade_notebook",
-    "handed_in",
-    "kept_entry",
-    "kept_with",
-    "refuse_lost_references",
-]
-
 SUBMITTED = "submitted"
 
 

@@ -15,8 +15,6 @@ from autograder.judging.student import HiddenTestError
 from autograder.judging.warm_tests import Ended
 from autograder.sandbox import SandboxError
 
-__all__ = ["Fault", "attempt", "die_with", "end", "serve"]
-
 _PR_SET_PDEATHSIG = 1
 
 

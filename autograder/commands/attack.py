@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from autograder.proof.attack import Attack
     from autograder.proof.attack.running import Arena, Row
 
-__all__ = ["attack", "attack_table"]
-
 
 @honest
 def attack(

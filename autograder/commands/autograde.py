@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from autograder.classes import Outcome, Progress
     from autograder.gradebook.recording import Recorder
 
-__all__ = ["autograde"]
-
 SHOWN = 10
 """Most problems that are listed at the end."""
 

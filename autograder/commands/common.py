@@ -17,27 +17,6 @@ from autograder.common.errors import GraderError
 from autograder.course import Course
 from autograder.course.loading import DEFAULT_COURSE
 
-__all__ = [
-    "BROKEN",
-    "REJECTED",
-    "STOPPED",
-    "USAGE",
-    "AnswersOption",
-    "CourseOption",
-    "HiddenOption",
-    "IsolationOption",
-    "JobsOption",
-    "KeepOption",
-    "SchedulerOption",
-    "cache_of",
-    "check_exercises",
-    "check_scheduler",
-    "fail",
-    "honest",
-    "short",
-    "stopped",
-]
-
 REJECTED, USAGE, BROKEN, STOPPED = 1, 2, 3, 130
 
 P = ParamSpec("P")

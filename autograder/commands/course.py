@@ -17,8 +17,6 @@ from autograder.course.loading import find_course, load_course
 from autograder.library import MINIGRAD
 from autograder.results import Graded
 
-__all__ = ["build", "demo", "edition"]
-
 
 @honest
 def build(

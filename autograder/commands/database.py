@@ -17,8 +17,6 @@ from autograder.course.loading import find_course, load_course
 if TYPE_CHECKING:
     from autograder.gradebook.databases import Rows
 
-__all__ = ["backup", "move", "restore"]
-
 
 @honest
 def move(

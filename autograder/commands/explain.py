@@ -28,8 +28,6 @@ from autograder.course.loading import find_course, load_course
 if TYPE_CHECKING:
     from autograder.judging.explaining import CellRun, Examined, Explanation
 
-__all__ = ["explain"]
-
 MAX_LINES = 80
 """Lines of the student's answer that a terminal shows; --json has all of them."""
 

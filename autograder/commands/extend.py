@@ -18,8 +18,6 @@ from autograder.course.extensions import FILE, Extension, read_extensions, write
 from autograder.course.loading import find_course, load_course
 from autograder.results import format_points
 
-__all__ = ["extend"]
-
 
 @honest
 def extend(

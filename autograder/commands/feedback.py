@@ -14,8 +14,6 @@ from autograder.commands.showing import number, steps
 from autograder.course import CourseError
 from autograder.course.loading import find_course, load_course
 
-__all__ = ["feedback"]
-
 SHOWN = 10
 """Most problems that are listed."""
 

@@ -21,8 +21,6 @@ from autograder.course.loading import find_course, load_course
 if TYPE_CHECKING:
     from autograder.forgetting import Kept, KeptData, Person
 
-__all__ = ["forget"]
-
 SHOWN = 20
 """Most files that are listed as naming a student still."""
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from autograder.judging.judge import Judge
     from autograder.results import Submission
 
-__all__ = ["doctor", "grade"]
-
 
 @honest
 def grade(

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from autograder.proof.mutants import Tally
 
-__all__ = ["mutants_table", "verify_mutants"]
-
 
 def verify_mutants(
     course: Course, exercises: Sequence[str], hidden: Path, isolation: str, record: bool, jobs: int, keep: bool

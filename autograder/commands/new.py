@@ -22,8 +22,6 @@ from autograder.library import MINIGRAD
 if TYPE_CHECKING:
     from autograder.building.pieces import Piece
 
-__all__ = ["new_course", "new_exercise"]
-
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 

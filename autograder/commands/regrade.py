@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from autograder.regrading import Change, Plan
     from autograder.results.ledger import Entry
 
-__all__ = ["regrade"]
-
 
 @honest
 def regrade(

@@ -18,9 +18,6 @@ from autograder.commands.showing import number
 from autograder.course import Course, CourseError
 from autograder.course.loading import find_course, load_course
 
-__all__ = ["report"]
-
-
 REPORTS = "reports"
 """The folder, in the course's directory, of what names students and is not for everyone."""
 

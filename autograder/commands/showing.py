@@ -17,8 +17,6 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-__all__ = ["Cell", "Lines", "Steps", "console_of", "is_narrow", "number", "print_list", "steps"]
-
 EVERY = 10.0
 """Seconds between two lines where there is no terminal for a bar."""
 

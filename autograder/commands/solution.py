@@ -10,8 +10,6 @@ from autograder.commands.common import AnswersOption, CourseOption, honest
 from autograder.commands.showing import console_of
 from autograder.course.loading import find_course, load_course
 
-__all__ = ["solution"]
-
 
 @honest
 def solution(

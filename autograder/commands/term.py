@@ -17,8 +17,6 @@ from autograder.course.loading import find_course, load_course
 if TYPE_CHECKING:
     from autograder.gradebook.class_server import Server
 
-__all__ = ["STEPS", "is_done", "term"]
-
 NEXT = "next"
 
 STEPS = {

@@ -16,8 +16,6 @@ from autograder.course.loading import find_course, load_course
 if TYPE_CHECKING:
     from autograder.regrading.pruning import Unneeded
 
-__all__ = ["tidy"]
-
 
 @honest
 def tidy(

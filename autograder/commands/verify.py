@@ -31,8 +31,6 @@ from autograder.results.causes import NO_WORK
 if TYPE_CHECKING:
     from autograder.proof.verify import Checked
 
-__all__ = ["verify", "verify_table"]
-
 
 @honest
 def verify(

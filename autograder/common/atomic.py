@@ -27,8 +27,6 @@ try:
 except ImportError:  # Windows, where no class is graded: nothing is locked there, and nothing swept
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["PREFIX", "Aside", "lock", "remove", "sweep", "unlock"]
-
 PREFIX = ".new-"
 """The beginning of the names of unfinished things."""
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from autograder.common.atomic import lock, unlock
 
-__all__ = ["Claim"]
-
 
 class Claim:
     """The right to do one thing in a course's folder, which one run has at a time.

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["same"]
-
 
 def same(one: Any, other: Any) -> bool:
     """Return whether two pieces of plain data are the same; nan is the same as nan."""

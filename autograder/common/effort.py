@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["Effort"]
-
 _AGAIN = 0.5
 """Seconds after which it is said again, to code that takes every error for its own."""
 

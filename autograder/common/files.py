@@ -20,8 +20,6 @@ from typing import IO
 
 from autograder.common.atomic import PREFIX, lock, unlock
 
-__all__ = ["copy", "put", "rewrite", "write"]
-
 
 def write(path: Path, content: str | bytes) -> bool:
     """Write a file aside and rename it into place; leave it alone if it says the same already.

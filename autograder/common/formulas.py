@@ -7,8 +7,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable
 
-__all__ = ["MAX_FORMULA", "with_formulas"]
-
 MAX_FORMULA = 2_000
 """Characters of the longest formula that is drawn; a longer one stays as it is."""
 

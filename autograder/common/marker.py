@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["exercise_of", "marked_lines", "marker", "named_on"]
-
 _MARKER = re.compile(r"#[^\S\n]*exercise[^\S\n]*:[^\S\n]*((?:\w+(?:\.\w+)+)?)", re.IGNORECASE)
 
 

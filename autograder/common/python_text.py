@@ -17,27 +17,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-__all__ = [
-    "MAX_PARSED",
-    "NotPython",
-    "bound_by",
-    "children",
-    "defined_names",
-    "definitions_only",
-    "free_names",
-    "helper_names",
-    "names_bound",
-    "names_in",
-    "parse",
-    "parses",
-    "python_of",
-    "same_code",
-    "same_trees",
-    "walk",
-    "without_comments",
-    "written",
-]
-
 MAX_PARSED = 250_000
 """Characters of the longest text that is parsed: a tree takes a thousand times the memory of its text."""
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-__all__ = ["UNGRADED", "unforeseen"]
-
 UNGRADED = "the grader itself failed at"
 """The beginning of each such sentence, and of the reason of an exercise that counts as not graded."""
 

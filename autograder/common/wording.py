@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["in_words"]
-
 MAX_WORDS = 120
 """Characters of one value."""
 

@@ -9,8 +9,6 @@ from autograder.course import Course, CourseError, Exercise
 from autograder.course.loading import parse_course
 from autograder.course.tables import DOTTED
 
-__all__ = ["add_exercise", "check_entry"]
-
 _HEADER = re.compile(r"\s*\[\[\s*exercise\s*\]\]")
 _ANY_HEADER = re.compile(r"\s*\[\[?\s*\w")
 

@@ -15,8 +15,6 @@ from typing import Any
 from autograder.common.files import write
 from autograder.course.tables import CourseError
 
-__all__ = ["FILE", "Extension", "read_extensions", "write_extension"]
-
 FILE = Path("extensions.json")
 """The file, in a course's directory."""
 

@@ -22,8 +22,6 @@ from autograder.course import Assignment, Course, CourseError, Exercise, Lesson,
 from autograder.course.tables import DISTRIBUTION, DOTTED, LESSON, MODULE, NAME, PACKAGE, Table
 from autograder.library import MINIGRAD, Library, library_named
 
-__all__ = ["DEFAULT_COURSE", "find_course", "load_course", "parse_course"]
-
 DEFAULT_COURSE = Path(__file__).resolve().parents[2] / "course"
 """The repository's own course."""
 

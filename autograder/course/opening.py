@@ -7,8 +7,6 @@ from pathlib import Path
 
 from autograder.course import CourseError
 
-__all__ = ["refuse_a_read_only_course"]
-
 
 def refuse_a_read_only_course(root: Path) -> None:
     """Refuse a course into which nothing can be written.

@@ -9,8 +9,6 @@ from typing import Any
 
 from autograder.common.errors import GraderError
 
-__all__ = ["DISTRIBUTION", "DOTTED", "LESSON", "MODULE", "NAME", "PACKAGE", "CourseError", "Table"]
-
 DISTRIBUTION = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?")
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")

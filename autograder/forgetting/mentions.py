@@ -13,8 +13,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-__all__ = ["Mentions", "tells"]
-
 _LETTER = rb"[0-9A-Za-z\x80-\xff]"
 _SQLITE = b"SQLite format 3\0"
 

@@ -13,8 +13,6 @@ from autograder.course import Course
 from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.settings import has_gradebook
 
-__all__ = ["Rows", "Student"]
-
 _SQLITE = "sqlite:///"
 
 

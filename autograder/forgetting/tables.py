@@ -9,8 +9,6 @@ from pathlib import Path
 
 from autograder.gradebook.exporting import defused
 
-__all__ = ["PLACES", "without"]
-
 PLACES = ("*.csv", "reports/*.csv", "downloaded/*/*.csv")
 """The tables of a course, from its folder."""
 

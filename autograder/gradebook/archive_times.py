@@ -24,8 +24,6 @@ from pathlib import Path
 
 from autograder.common.files import write
 
-__all__ = ["Member", "are_of_packing", "keep_marked_late", "marked_late", "members"]
-
 PACKING = dt.timedelta(minutes=15)
 """The longest time that a platform takes to pack an archive."""
 

@@ -12,8 +12,6 @@ from nbgrader import utils
 from nbgrader.api import MissingEntry
 from nbgrader.preprocessors import DeduplicateIds, OverwriteCells
 
-__all__ = ["NO_RESPONSE", "Blueprint", "has_id", "score"]
-
 NO_RESPONSE = "No response."
 """nbgrader's comment on an answer that is still as it was released."""
 

@@ -43,8 +43,6 @@ from autograder.reading.student_files import one_line
 from autograder.results.ledger import LEDGER, entry_path
 from autograder.results.result_cache import content_hash, hash_files
 
-__all__ = ["ClassFeedback", "Made"]
-
 LONGEST = 60.0
 """Seconds of processor time that the pages of one student may cost; nearly all cost less than half of one."""
 

@@ -25,8 +25,6 @@ from autograder.gradebook.diagnosing import opened, refuse_an_unwritable_gradebo
 from autograder.gradebook.settings import load_app
 from autograder.sandbox import SandboxUnavailable, choose
 
-__all__ = ["ANYBODY", "ROOM", "Finding", "Server", "User", "examine", "reaches"]
-
 ROOM = 2 << 30
 """Bytes of free disk below which submissions, reports and backups of a class begin to fail."""
 

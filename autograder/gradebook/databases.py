@@ -29,8 +29,6 @@ from autograder.gradebook.diagnosing import diagnosed, diagnosis, refuse_an_unus
 from autograder.gradebook.settings import gradebook_url
 from autograder.gradebook.turns import Turn
 
-__all__ = ["BACKUPS", "KEPT", "address", "back_up", "backups", "move", "of_course", "restore", "shown"]
-
 BACKUPS = Path(".grades", "backups")
 """The folder of backups in a course's directory."""
 
@@ -172,11 +170,10 @@ def _copied_file(source: Path, target: Path) -> Rows:
             if taken.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 raise sqlite3.DatabaseError("database disk image is malformed")
         with _connected(URL.create("sqlite", database=str(target))) as made:
-            return {table.name: _count(made, table) for table in Base.metadata.sorted_tables}
-
-
-def _count(connection: Connection, table: Table) -> int:
-    return connection.execute(select(func.count()).select_from(table)).scalar_one()
+            return {
+                table.name: made.execute(select(func.count()).select_from(table)).scalar_one()
+                for table in Base.metadata.sorted_tables
+            }
 
 
 @contextmanager

@@ -29,18 +29,6 @@ from autograder.reading import read_bytes
 from autograder.reading.handed_in import TIMESTAMP
 from autograder.results.changes import LATE, Change
 
-__all__ = [
-    "Dates",
-    "Lateness",
-    "Penalties",
-    "duration",
-    "handed_in_at",
-    "penalty_change",
-    "penalty_of",
-    "put_dates",
-    "put_extension",
-]
-
 
 @dataclass(frozen=True)
 class Lateness:

@@ -22,16 +22,6 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from autograder.course import CourseError
 
-__all__ = [
-    "BusyGradebookError",
-    "GradebookError",
-    "diagnosed",
-    "diagnosis",
-    "opened",
-    "refuse_an_unusable_gradebook",
-    "refuse_an_unwritable_gradebook",
-]
-
 REBUILD = (
     "restore it from a copy; without one, move it away, then run `nbgrader generate_assignment ASSIGNMENT --force` and "
     "`autograder autograde ASSIGNMENT` for each assignment, which record the marks of the ledger again"

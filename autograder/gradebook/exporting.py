@@ -23,18 +23,6 @@ from autograder.results import format_points
 if TYPE_CHECKING:
     from autograder.gradebook.dates import Dates, Lateness, Penalties
 
-__all__ = [
-    "KINDS",
-    "Mark",
-    "as_csv",
-    "defused",
-    "marks_of",
-    "notable",
-    "read_marks",
-    "remarks",
-    "standing",
-]
-
 _SIGNS = "=+-@\u2212"  # and all that Unicode calls another form of these, such as wide and small ones
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol that show nothing
 _NEXT = re.compile(r"([;\t\r\n])")  # a spreadsheet begins a new field there in lands that separate lists by semicolons
@@ -209,16 +197,12 @@ def as_csv(marks: Sequence[Mark], kind: str) -> tuple[str, list[str]]:
     Returns:
         The text, and the fields that a spreadsheet would have taken for formulas.
     """
-    rows = [[_field(value) for value in row] for row in KINDS[kind](marks)]
+    rows = [[value if isinstance(value, str) else str(float(value)) for value in row] for row in KINDS[kind](marks)]
     harmless = [[defused(value) for value in row] for row in rows]
     changed = sorted({value for row in rows for value in row if defused(value) != value})
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(harmless)
     return buffer.getvalue(), changed
-
-
-def _field(value: Field) -> str:
-    return value if isinstance(value, str) else str(float(value))
 
 
 def _nbgrader(marks: Sequence[Mark]) -> Iterator[list[Field]]:

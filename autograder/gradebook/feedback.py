@@ -43,17 +43,6 @@ from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
 
-__all__ = [
-    "Contents",
-    "CurrentReports",
-    "Grades",
-    "Rows",
-    "keep_open",
-    "pass_over_leavers",
-    "remove_empty_folders",
-    "rows_of",
-]
-
 _EXAMPLE = re.compile(f"{re.escape(EXAMPLE_BEGINS)}.*?{re.escape(EXAMPLE_ENDS)}", re.DOTALL)
 
 

@@ -14,8 +14,6 @@ from nbformat import NotebookNode
 from autograder.common.formulas import with_formulas
 from autograder.gradebook.harmless import in_a_moment, kept
 
-__all__ = ["Formulas", "in_mathml", "with_mathml"]
-
 # Markdown would read these inside MathML as emphasis, links or line breaks.
 _MARKDOWN = str.maketrans({"*": "&#42;", "_": "&#95;", "[": "&#91;", "`": "&#96;", "\\": "&#92;", "\n": " "})
 

@@ -32,8 +32,6 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from autograder.common.effort import Effort
 
-__all__ = ["FILTERS", "harmless", "highlight_code", "in_a_moment", "kept", "markdown2html", "strip_files_prefix"]
-
 FILTERS = {name: f"{__name__}.{name}" for name in ("highlight_code", "markdown2html", "strip_files_prefix")}
 """Filters of nbconvert's that are replaced, by name, for `HTMLExporter.filters`."""
 

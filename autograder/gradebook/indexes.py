@@ -14,8 +14,6 @@ from sqlalchemy import Index
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-__all__ = ["INDEXES", "add_indexes"]
-
 INDEXES = tuple(
     Index(f"ix_{table}_{column}", Base.metadata.tables[table].c[column])
     for table, column in (("submitted_notebook", "assignment_id"), ("grade", "notebook_id"), ("comment", "notebook_id"))

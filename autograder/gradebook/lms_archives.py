@@ -22,8 +22,6 @@ from autograder.reading import one_line
 from autograder.reading.exports import DAMAGED
 from autograder.reading.handed_in import MAX_KEPT
 
-__all__ = ["OuterArchives", "stem_of"]
-
 MAX_MEMBERS = 200_000
 """Files that are taken from one archive of a class."""
 

@@ -31,8 +31,6 @@ from autograder.gradebook.lms_archives import stem_of
 from autograder.reading import one_line
 from autograder.reading.student_files import is_id
 
-__all__ = ["PATTERN", "RosterCollector"]
-
 # Moodle:  Ada Lovelace_1234_assignsubmission_file_/00_fundamentals.ipynb, or without folders _file_00_fund...
 # Canvas:  lovelaceada_LATE_1234_98765_00_fundamentals.ipynb
 # Moodle's number is of the submission, Canvas's first one of the student.

@@ -33,8 +33,6 @@ from traitlets.config import Config
 
 from autograder.gradebook.harmless import FILTERS, kept
 
-__all__ = ["PageExporter", "page_of"]
-
 _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
 )

@@ -61,8 +61,6 @@ from autograder.results.changes import Change, is_recorded_already
 from autograder.results.ledger import Entry, write_recorded
 from autograder.results.regrade_log import AFRESH, logged
 
-__all__ = ["Recorder", "hidden_of"]
-
 ATTEMPTS = 3
 """Number of times that a submission is recorded while the database is busy; SQLite waits five seconds each time."""
 

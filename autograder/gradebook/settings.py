@@ -9,8 +9,6 @@ from typing import Any
 
 from autograder.course import Course
 
-__all__ = ["gradebook_url", "has_gradebook", "load_app", "quiet"]
-
 
 def load_app(root: Path, assignment: str) -> Any:
     """nbgrader's own program with a course's configuration, before it does anything."""

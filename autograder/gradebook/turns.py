@@ -13,8 +13,6 @@ from typing import Self
 from autograder.common.claims import Claim
 from autograder.gradebook.diagnosing import GradebookError
 
-__all__ = ["Turn"]
-
 PATIENCE = 120.0
 """Seconds that a run waits for its turn; to record a submission takes less than one."""
 

@@ -9,8 +9,6 @@ from autograder.common.marker import exercise_of, marked_lines
 from autograder.grafting.grafted import Slot
 from autograder.reading import StudentCell
 
-__all__ = ["claimed", "taken_apart"]
-
 
 def claimed(cell: StudentCell, defined: Callable[[], set[str]], slots: Sequence[Slot]) -> Slot | None:
     """The slot that a cell is the solution of, or None if it does not say so.

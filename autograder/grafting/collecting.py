@@ -47,8 +47,6 @@ from autograder.reading.handed_in import (
 )
 from autograder.reading.student_files import Unreadable, read_bytes, without_outputs
 
-__all__ = ["complete", "is_clean", "is_kept", "match", "recorded", "refuse", "regraft", "take_in"]
-
 RECORD = "record.json"
 
 

@@ -13,20 +13,6 @@ from autograder.building.questions import is_answer
 from autograder.common.marker import exercise_of
 from autograder.common.python_text import defined_names
 
-__all__ = [
-    "Grafted",
-    "Note",
-    "Slot",
-    "added_cell",
-    "alike",
-    "finish",
-    "grade_id_of",
-    "grafted_from",
-    "label",
-    "slots_of",
-    "stubs",
-]
-
 
 @dataclass(frozen=True)
 class Note:

@@ -11,8 +11,6 @@ import nbformat
 
 from autograder.common.python_text import children, names_bound, parse, walk
 
-__all__ = ["helpers_first"]
-
 Said = Callable[[str, str], None]
 
 _BUILTIN = frozenset(dir(builtins)) | {"display", "get_ipython", "check", "hint", "__name__"}

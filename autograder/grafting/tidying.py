@@ -20,8 +20,6 @@ from autograder.course.loading import load_course
 from autograder.grafting.collecting import complete, is_clean, is_kept, refuse, take_in
 from autograder.reading.student_files import one_line
 
-__all__ = ["ORIGINALS", "clear_up", "course_of", "put_back", "take_in_or_refuse", "tidy"]
-
 ORIGINALS = "originals"
 
 _ASIDE = ".tidy-"

@@ -24,8 +24,6 @@ from autograder.grafting.grafted import alike, grade_id_of, label
 from autograder.reading import Attachment, StudentCell
 from autograder.results.ledger import entry_path
 
-__all__ = ["MAX_ANSWER", "Marks", "Place", "Written", "answers_of", "claims", "collect", "found", "places_of", "put"]
-
 MAX_ANSWER = 20_000
 """Most characters of one answer that are taken: ten pages."""
 

@@ -23,8 +23,6 @@ from autograder.judging.student import Asked, StudentFailure, StudentStopped
 from autograder.results import Example, Graded, Submission, Verdict
 from autograder.results.shortening import unquoted, unquoted_notes
 
-__all__ = ["example_of", "released"]
-
 _UNDRAWN = (
     ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
     StudentFailure, StudentStopped,

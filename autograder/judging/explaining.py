@@ -29,8 +29,6 @@ from autograder.results.causes import essence
 from autograder.results.ledger import read_entry
 from autograder.sandbox import CellOutcome, Session
 
-__all__ = ["CellRun", "Examined", "Explanation", "Question", "explain"]
-
 MAX_VALUE = 600
 """Characters of one value."""
 

@@ -19,8 +19,6 @@ from autograder.results.causes import KINDS, NO_WORK, SEEN, read_kinds, read_see
 from autograder.results.result_cache import Outcomes, content_hash, grader_files, hash_files, text_files
 from autograder.sandbox import Limits, SourceCell
 
-__all__ = ["Fingerprint"]
-
 
 class Fingerprint:
     """The sources of a course's results, read once.

@@ -13,8 +13,6 @@ from autograder.reading import StudentNotebook, Unreadable, read_notebook
 from autograder.reading.student_files import without_outputs
 from autograder.results import Submission
 
-__all__ = ["grade_file"]
-
 
 def grade_file(judge: Judge, path: Path, lesson: str | None = None) -> Submission:
     """Grade a notebook file; one that cannot be read earns nothing, with the reason.

@@ -10,8 +10,6 @@ import pytest
 from autograder.judging.student import HiddenTestError
 from autograder.results import Verdict
 
-__all__ = ["HIDDEN", "described", "files_of", "watched_groups"]
-
 HIDDEN = Path(__file__).parents[1] / "hidden"
 
 

@@ -10,8 +10,6 @@ from autograder.judging.student import Asked
 from autograder.results import Verdict
 from autograder.sandbox import Session
 
-__all__ = ["Listener"]
-
 
 class Listener:
     """Hears nothing; a listener of its own kind overrides what it wants to hear.

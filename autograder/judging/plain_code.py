@@ -20,8 +20,6 @@ import builtins
 import math
 from collections.abc import Iterator
 
-__all__ = ["BUILTINS", "fault_of"]
-
 _Function = ast.FunctionDef | ast.Lambda
 
 _ANYWHERE = (

@@ -8,8 +8,6 @@ from pathlib import Path
 from autograder.course import Course, Exercise
 from autograder.sandbox import Limits, Sandbox
 
-__all__ = ["WARM", "Sandboxes"]
-
 WARM = 32
 """Sandboxes that are kept waiting for the next submission: each of them holds a library in memory."""
 

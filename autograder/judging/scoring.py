@@ -12,8 +12,6 @@ from autograder.course import Exercise
 from autograder.judging.student import HiddenTestError
 from autograder.results import Graded, GroupScore, Verdict
 
-__all__ = ["scored", "scored_again", "zero"]
-
 
 def zero(exercise: Exercise, reason: str, notes: tuple[str, ...] = ()) -> Graded:
     """No points for an exercise, for a reason that stands above any test."""

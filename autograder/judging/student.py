@@ -10,17 +10,6 @@ from typing import Any, Protocol
 
 from autograder.common.comparing import same
 
-__all__ = [
-    "Asked",
-    "Failure",
-    "HiddenTestError",
-    "Observation",
-    "Session",
-    "Student",
-    "StudentFailure",
-    "StudentStopped",
-]
-
 FATAL = frozenset({"timeout", "memory", "killed", "output", "not-done"})
 """Failures that the next observation of the same test would only repeat, at the same cost."""
 

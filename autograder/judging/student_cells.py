@@ -16,18 +16,6 @@ from autograder.results import NO_CELL, NOT_STARTED, Graded
 from autograder.results.result_cache import Outcomes
 from autograder.sandbox import SourceCell
 
-__all__ = [
-    "cell_notes",
-    "last_names",
-    "not_done",
-    "solution_cell",
-    "source_cells",
-    "why_missing",
-    "why_some_are_missing",
-    "without_later_imports",
-    "without_some",
-]
-
 NOT_THERE = "it asks for what is not defined"
 """The reason of a test that asks for a part of the answer which is not there."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["TimeBudget"]
-
 
 class TimeBudget:
     """A session in which a question gets a fifth of the time after two were answered too late.

@@ -24,8 +24,6 @@ from autograder.judging.hidden_tests import watched_groups
 from autograder.judging.plugin import HiddenTestError, HiddenTests, quiet_process, run_hidden_tests
 from autograder.results import Verdict
 
-__all__ = ["Ended", "WarmTests"]
-
 
 class Ended(KeyboardInterrupt):
     """The process that grades is told to end: no fault of the test that was running.

@@ -42,8 +42,6 @@ from autograder.common.python_text import (
 from autograder.judging.plain_code import BUILTINS, fault_of
 from autograder.sandbox import SourceCell
 
-__all__ = ["MAX_STATEMENTS", "Watched", "watched_cells"]
-
 MAX_STATEMENTS = 2_000
 """Statements that an exercise's definitions may need, all together."""
 

@@ -9,8 +9,6 @@ from minigrad.checks import standins
 from minigrad.draw.graph import LARGEST, ExpressionGraph
 from minigrad.draw.watching import Watched
 
-__all__ = ["graph_of"]
-
 _STYLE = """<style>.mg-wrong .mg-box{stroke:#cf222e;stroke-width:2.6}.mg-wrong .mg-back{fill:#b42318}
 @media(prefers-color-scheme:dark){.mg-wrong .mg-box{stroke:#ff7b72}.mg-wrong .mg-back{fill:#ff7b72}}</style>"""
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from autograder.judging.hidden_tests import files_of
 
-__all__ = ["fingerprint_of", "hidden_tests_of"]
-
 
 def fingerprint_of(exercise: str, hidden: Path, answers: Path) -> str:
     """Return a short hash of what `verify` tries of an exercise: its hidden tests and its known-wrong answers.

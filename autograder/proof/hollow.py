@@ -17,8 +17,6 @@ from autograder.building.slicing import BEGIN, find_object, slice_exercise
 from autograder.common.python_text import parse
 from autograder.course import Course, Exercise
 
-__all__ = ["answers_without_work", "hollow_answers"]
-
 CONSTANTS = ("0", "0.0", "1", "1.0", "True", "False", '""', "()", "[]", "{}")
 
 FUNCTIONS = ("lambda *a, **k: None", "lambda *a, **k: a[0]")

@@ -21,8 +21,6 @@ from autograder.proof.verify import ANSWERS, Checked
 from autograder.results import Verdict
 from autograder.results.causes import SEEN, read_fingerprints, read_seen, seen_text
 
-__all__ = ["read_shown", "record", "seen_of", "stale_record", "unverified"]
-
 SHOWN = Path("wrong", "shown.json")
 """The place of the findings that reports show, beside `SEEN`."""
 

@@ -42,16 +42,6 @@ from autograder.results import Graded, Verdict
 from autograder.results.causes import KINDS, confirmed, essence, read_kinds
 from autograder.sandbox import SandboxError, SandboxUnavailable
 
-__all__ = [
-    "Checked",
-    "Verifier",
-    "WrongAnswer",
-    "pairs",
-    "pool_of",
-    "stray_answers",
-    "verify",
-]
-
 ANSWERS = Path(__file__).parents[1]
 
 

@@ -21,8 +21,6 @@ from autograder.judging.scoring import scored_again
 from autograder.results import Graded
 from autograder.results.causes import NO_WORK, SMALL, confirmed
 
-__all__ = ["Cost", "changed_objects", "costs_of", "unfair"]
-
 MANY = 4
 """From this number of functions on, one wrong function costs a quarter of the exercise at most."""
 

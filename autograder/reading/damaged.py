@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["Conflict", "decode", "has_marks", "sides", "whole_cells"]
-
 Conflict = tuple[str, str]
 """The two versions of a text that git could not merge."""
 
@@ -87,7 +85,7 @@ def _whole_cells(text: str) -> Iterator[Mapping[str, Any]]:
             room -= _read_to(error, text) - match.start()
             position = match.end()
             continue
-        if _is_cell(item):
+        if isinstance(item, dict) and ("source" in item or "input" in item):
             found += 1
             yield item
 
@@ -97,7 +95,3 @@ def _read_to(error: json.JSONDecodeError | RecursionError, text: str) -> int:
     if isinstance(error, json.JSONDecodeError) and not error.msg.startswith("Unterminated"):
         return error.pos
     return len(text)
-
-
-def _is_cell(item: Any) -> bool:
-    return isinstance(item, dict) and ("source" in item or "input" in item)

@@ -19,18 +19,6 @@ from autograder.common.marker import exercise_of, marked_lines, named_on
 from autograder.common.python_text import definitions_only
 from autograder.reading.student_files import MAX_CODE
 
-__all__ = [
-    "DAMAGED",
-    "MAX_SCRIPT",
-    "SUFFIXES",
-    "is_archive",
-    "is_page",
-    "is_script",
-    "members",
-    "page_cells",
-    "script_cells",
-]
-
 SUFFIXES = frozenset({".py", ".txt", ".json", ".html", ".htm", ".zip", ""})
 """Endings of files that hold a notebook and are not called one."""
 

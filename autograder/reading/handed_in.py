@@ -13,17 +13,6 @@ from autograder.reading import StudentNotebook, read_notebook
 from autograder.reading.exports import SUFFIXES, is_archive, members
 from autograder.reading.student_files import MAX_BYTES, MAX_WITH_OUTPUTS, Unreadable, one_line, without_outputs
 
-__all__ = [
-    "MAX_KEPT",
-    "NBGRADER_FILES",
-    "Candidate",
-    "HandedIn",
-    "every_file",
-    "is_notebook",
-    "listed",
-    "regular_files",
-]
-
 TIMESTAMP, SECRET = NBGRADER_FILES = ("timestamp.txt", "submission_secret.txt")
 MAX_FILES = 200
 """Most files of a submission that are looked at or kept."""

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from autograder.reading.handed_in import MAX_DEPTH, MAX_FILES, MAX_READ
 
-__all__ = ["snapshot"]
-
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 1 << 20

@@ -9,18 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_CODE",
-    "MAX_WITH_OUTPUTS",
-    "Unreadable",
-    "is_id",
-    "one_line",
-    "read_bytes",
-    "too_large",
-    "without_outputs",
-]
-
 MAX_BYTES = 20_000_000
 """Largest notebook that is read; pictures in its outputs count."""
 

@@ -19,8 +19,6 @@ from autograder.results import Graded
 from autograder.results.changes import Change
 from autograder.results.ledger import Entry
 
-__all__ = ["with_penalties"]
-
 
 def with_penalties(
     course: Course, found: Plan, *, students: Collection[str] = (), lessons: Collection[str] = (), lower: bool = False

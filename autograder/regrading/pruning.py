@@ -26,8 +26,6 @@ from autograder.reading.handed_in import every_file, is_notebook
 from autograder.reading.student_files import Unreadable, without_outputs
 from autograder.results.result_cache import follows_of
 
-__all__ = ["KINDS", "NEWEST", "Unneeded", "discard", "unneeded"]
-
 NEWEST = 2
 """Number of a student's submissions of an assignment that stay as they were handed in."""
 

@@ -21,21 +21,6 @@ from typing import Any
 
 from autograder.results import Graded
 
-__all__ = [
-    "KINDS",
-    "NO_WORK",
-    "PLACE",
-    "SEEN",
-    "SMALL",
-    "Seen",
-    "confirmed",
-    "essence",
-    "read_fingerprints",
-    "read_kinds",
-    "read_seen",
-    "seen_text",
-]
-
 SEEN = Path("wrong", "seen.json")
 """The record's place, beside the folder of hidden tests."""
 

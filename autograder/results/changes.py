@@ -14,9 +14,6 @@ from autograder.course import CourseError
 from autograder.results import Graded
 from autograder.results.ledger import Entry, read_entry
 
-__all__ = ["LATE", "Change", "afresh", "changes_of", "is_recorded_already", "merged", "weights"]
-
-
 LATE = "(late penalty)"
 """The name that stands for an exercise where a notebook's mark changes by its penalty for lateness."""
 

@@ -26,18 +26,6 @@ from urllib.parse import quote, unquote
 from autograder.common.files import write
 from autograder.results import Submission
 
-__all__ = [
-    "LEDGER",
-    "WAITING",
-    "Entry",
-    "entries",
-    "entry_path",
-    "read_entry",
-    "student_folders",
-    "write_entry",
-    "write_recorded",
-]
-
 LEDGER = Path(".grades", "submissions")
 """The ledger's folder in a course's directory."""
 

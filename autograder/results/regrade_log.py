@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograder.results.changes import Change
 
-__all__ = ["AFRESH", "LOG", "begin", "end", "logged", "students_of", "without"]
-
 AFRESH = "graded afresh"
 """The reason where a recorded notebook was graded again by `--fresh`."""
 

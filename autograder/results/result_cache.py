@@ -13,19 +13,6 @@ from autograder.common.files import write
 from autograder.results import Graded
 from autograder.sandbox import CellOutcome
 
-__all__ = [
-    "Outcomes",
-    "Record",
-    "content_hash",
-    "follows_of",
-    "grader_files",
-    "hash_files",
-    "kept_path",
-    "read_record",
-    "text_files",
-    "write_record",
-]
-
 Outcomes = dict[int, CellOutcome]
 """The outcomes of cells, by their index."""
 
@@ -85,14 +72,13 @@ def read_record(path: Path | None) -> Record | None:
         return None
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        ended = {int(index): _outcome(data) for index, data in record["given_up"].items()}
+        ended = {
+            int(index): CellOutcome(**{**data, "notes": tuple(data["notes"])})
+            for index, data in record["given_up"].items()
+        }
         return Graded.from_json(record["graded"]), ended
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _outcome(data: Mapping[str, Any]) -> CellOutcome:
-    return CellOutcome(**{**data, "notes": tuple(data["notes"])})
 
 
 def write_record(path: Path, record: Record, follows: str = "") -> None:

@@ -21,8 +21,6 @@ from autograder.results import NOT_BEGUN, Example, Graded, Verdict
 from autograder.results.causes import PLACE
 from autograder.results.pictures import said
 
-__all__ = ["Budget", "shortened", "shortened_notes", "unquoted", "unquoted_notes"]
-
 TOTAL = 400
 """Characters for everything that an exercise's failed tests and cells say."""
 

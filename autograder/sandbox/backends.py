@@ -20,8 +20,6 @@ from autograder.sandbox.cgroups import Group, make_group
 from autograder.sandbox.model import Limits
 from autograder.sandbox.view import BOOT, NOBODIES, View, expand
 
-__all__ = ["BACKENDS", "Backend", "Launch"]
-
 _SCRATCH, _HOME, _EDITION, _SITE = "/scratch", "/sandbox", "/sandbox/edition", "/sandbox/site"
 _SPARE_PROCESSES = 128  # room for what the user starts elsewhere, where all of it is counted
 _CAN_COUNT_PER_NAMESPACE = (5, 14)  # before Linux 5.14, RLIMIT_NPROC counts a user's processes over all namespaces

@@ -19,8 +19,6 @@ from pathlib import Path
 from autograder.sandbox.inside.account import Account
 from autograder.sandbox.model import Limits
 
-__all__ = ["Group", "describe_groups", "make_group"]
-
 ADVICE = "`systemd-run --user --scope -p Delegate=yes autograder ...` gives it one, where systemd runs"
 _GRADER = "minigrad-grader"
 _LIBRARY_MB = 1024  # what the warm parent and the library may take before there is a session

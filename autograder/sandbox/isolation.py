@@ -10,8 +10,6 @@ from autograder.sandbox.cgroups import describe_groups
 from autograder.sandbox.model import Limits, SandboxUnavailable
 from autograder.sandbox.warm import Warm
 
-__all__ = ["Isolation", "choose", "describe"]
-
 
 @dataclass(frozen=True)
 class Isolation:

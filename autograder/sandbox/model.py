@@ -4,19 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-__all__ = [
-    "CellOutcome",
-    "ExerciseSpec",
-    "Failure",
-    "FailureKind",
-    "Limits",
-    "Observation",
-    "ProbeError",
-    "SandboxError",
-    "SandboxUnavailable",
-    "SourceCell",
-]
-
 MAX_REPLY_MB = 12
 """The protocol's own bound of a frame."""
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-__all__ = ["ALLOWED", "packages"]
-
 ALLOWED = ("numpy", "numba", "matplotlib", "cloudpickle", "ipython", "anywidget", "rich")
 """Distributions that a sandbox shows, with those that they require."""
 

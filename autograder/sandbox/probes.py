@@ -13,8 +13,6 @@ from autograder.library import MINIGRAD, Library
 from autograder.sandbox.model import ProbeError
 from autograder.sandbox.packages import packages
 
-__all__ = ["ALLOWED_MODULES", "pack_probe"]
-
 ALLOWED_MODULES = frozenset({"functools", "itertools", "math", "numpy", "operator", "random"})
 _IN_THE_SANDBOX = frozenset(
     {

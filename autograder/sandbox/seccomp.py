@@ -8,8 +8,6 @@ PermissionError and the student reads a sentence. Numbers: the kernel's `unistd_
 import platform
 import struct
 
-__all__ = ["build_filter", "build_student_filter", "supported"]
-
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _ENOSYS = 1, 38

@@ -24,8 +24,6 @@ from autograder.sandbox.model import (
 )
 from autograder.sandbox.warm import Lost, Silent, Warm
 
-__all__ = ["Sandbox", "Session"]
-
 _CELL_GRACE = 0.5  # inside, a cell's time limit rings first and keeps what the cell has defined
 _TEST_GRACE = 1.5
 _EXTENSION = 0.25  # by so much at once a limit is stretched, while the session has anything to do

@@ -14,8 +14,6 @@ from pathlib import Path
 from autograder.common.atomic import Aside, sweep
 from autograder.sandbox.packages import packages
 
-__all__ = ["BOOT", "NOBODIES", "View", "expand", "make_view", "remove_stale"]
-
 # The worker is started by this line; its arguments are the folder that holds `inside` and that with the packages.
 BOOT = "import sys; sys.path += sys.argv[1:]; from inside.worker import main; main()"
 _PREFIX = "minigrad-sandbox-"  # like no other program's, since what nobody holds is removed

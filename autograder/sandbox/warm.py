@@ -18,8 +18,6 @@ from autograder.sandbox.inside.patience import Patience, kept_waiting
 from autograder.sandbox.model import Limits, SandboxUnavailable
 from autograder.sandbox.view import View, make_view
 
-__all__ = ["Lost", "Silent", "Warm"]
-
 _START_SECONDS = 60.0
 _END_SECONDS = 5.0
 

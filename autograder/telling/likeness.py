@@ -30,8 +30,6 @@ from dataclasses import dataclass, replace
 
 from autograder.common.python_text import bound_by, parse, without_comments
 
-__all__ = ["Compared", "Pair", "compared", "fingerprints", "normalised", "pairs", "same_text"]
-
 GRAM = 8
 """Parts of a tree that make one fingerprint: about half a line of code."""
 

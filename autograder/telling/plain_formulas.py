@@ -13,8 +13,6 @@ from latex2mathml.converter import convert
 
 from autograder.common.formulas import with_formulas
 
-__all__ = ["in_plain_text"]
-
 _RAISED = dict(
     zip("0123456789+-−=()nixTabcdefghjklmoprstuvwyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱˣᵀᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷʸᶻ", strict=True)
 )

@@ -24,20 +24,6 @@ from autograder.results import Example, Graded, Submission, Verdict, format_poin
 from autograder.results.pictures import as_svg, as_words
 from autograder.telling.plain_formulas import in_plain_text
 
-__all__ = [
-    "EXAMPLE_BEGINS",
-    "EXAMPLE_ENDS",
-    "as_html",
-    "as_json",
-    "as_rich",
-    "as_text",
-    "clean",
-    "contents",
-    "example_rows",
-    "page",
-    "together",
-]
-
 MAX_TEXT = 700
 """Longest piece of text from a student's process that a report repeats, in characters."""
 
@@ -95,10 +81,6 @@ def clean(text: str, limit: int = MAX_TEXT) -> str:
     return kept if len(kept) <= limit else kept[:limit].rstrip() + " ... (cut here)"
 
 
-def _words(slug: str) -> str:
-    return slug.replace("-", " ")
-
-
 def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The labelled lines that follow the example of a failed test."""
     sentences, place = _source(verdict.because)
@@ -106,7 +88,7 @@ def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
     named = (
         ("counted once", counted),
         ("hint", verdict.hint),
-        ("typical cause", _words(verdict.misconception)),
+        ("typical cause", verdict.misconception.replace("-", " ")),
         *(("because", in_plain_text(sentence, is_markdown=False)) for sentence in sentences),
         ("read again", place),
     )

@@ -11,8 +11,6 @@ from pathlib import Path
 from autograder.common.files import write
 from autograder.results import Graded, Submission, format_points
 
-__all__ = ["Change", "Kept", "diff", "keep", "read_kept", "sentences"]
-
 
 @dataclass(frozen=True)
 class Kept:

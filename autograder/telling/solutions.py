@@ -25,8 +25,6 @@ from autograder.building.slicing import slice_exercise, without_markers
 from autograder.course import Course, CourseError
 from autograder.telling.plain_formulas import in_plain_text
 
-__all__ = ["Remark", "Solution", "as_json", "as_rich", "find_solution"]
-
 
 @dataclass(frozen=True)
 class Remark:

@@ -18,8 +18,6 @@ from minigrad.errors import MinigradError
 from minigrad.machine import packages
 from minigrad.tutor import hints
 
-__all__ = ["main", "take_any_text"]
-
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",

@@ -78,15 +78,7 @@ class UnknownExercise(MinigradError):
 
 
 class GradcheckError(MinigradError, AssertionError):
-    """Gradients differ from central differences.
-
-    >>> def doubled(x):
-    ...     return x.detach() * x
-    ...
-    >>> x = minigrad.tensor([3.0], dtype=minigrad.float64, requires_grad=True)
-    >>> minigrad.gradcheck(doubled, [x], raise_exception=False)
-    False
-    """
+    """Gradients differ from central differences."""
 
 
 class GraphError(MinigradError, RuntimeError):

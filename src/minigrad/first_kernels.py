@@ -6,8 +6,6 @@ from typing import Any
 
 from minigrad.cuda_ops import cuda
 
-__all__ = ["add_ten", "add_ten_2d", "add_ten_guarded"]
-
 
 def add_ten(out: Any, a: Any) -> None:
     """Add ten to each element of a: a CUDA kernel.

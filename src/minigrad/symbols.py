@@ -46,10 +46,7 @@ _generator = np.random.default_rng(0)
 
 
 def manual_seed(seed: int) -> None:
-    """Begin the random numbers of `rand_like` anew.
-
-    >>> minigrad.symbols.manual_seed(1)
-    """
+    """Begin the random numbers of `rand_like` anew."""
     global _generator
     _generator = np.random.default_rng(seed)
 

@@ -53,6 +53,7 @@ __all__ = [
     "all_functions",
     "along",
     "as_rows",
+    "either",
     "expand",
     "index",
     "indicator",
@@ -446,7 +447,7 @@ class ToDevice(Function):
     @staticmethod
     def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Move the gradient back."""
-        return _either(ToDevice, d_output, device=ctx.device)
+        return either(ToDevice, d_output, device=ctx.device)
 
     @classmethod
     def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
@@ -466,7 +467,7 @@ class Flip(_Linear):
     @staticmethod
     def backward(ctx: TensorContext, d_output: Any) -> Any:
         """Turn the gradient round again."""
-        return _either(Flip, d_output, dims=ctx.dims)
+        return either(Flip, d_output, dims=ctx.dims)
 
 
 class Cat(Function):
@@ -560,7 +561,7 @@ class Prod(Function):
         lines = reshape(lines, (*rows, n))
         off = _off_diagonal(n, lines)
         table = functions.where(off, expand(reshape(lines, (*rows, 1, n)), (*rows, n, n)), 1.0)
-        others = _either(Prod, table, dim=(len(rows) + 1,)) if n else lines
+        others = either(Prod, table, dim=(len(rows) + 1,)) if n else lines
         back = tuple(sorted(range(a.ndim), key=(*kept, *axes).__getitem__))
         return permute(reshape(others, moved_shape), back)
 
@@ -607,8 +608,8 @@ class CumSum(_Linear):
     def backward(ctx: TensorContext, d_output: Any) -> Any:
         """An element moves its own sum and all behind it: running sums from the end."""
         dims = (ctx.dim,)
-        from_the_end = _either(CumSum, _either(Flip, d_output, dims=dims), dim=ctx.dim)
-        return _either(Flip, from_the_end, dims=dims)
+        from_the_end = either(CumSum, either(Flip, d_output, dims=dims), dim=ctx.dim)
+        return either(Flip, from_the_end, dims=dims)
 
 
 class Amax(Function):
@@ -890,11 +891,11 @@ class Linear(Function):
 # --- for arrays and tensors alike, used by the rules above --------------------------------------------------
 
 
-def _either(function: type[Function], x: Any, **options: Any) -> Any:
-    """Apply a function to a tensor with recording, to an array without."""
-    if hasattr(x, "chain_rule"):
-        return function.apply(x, **options)
-    return function.forward(cast(Any, _Nothing()), x, **options)
+def either(function: type[Function], *inputs: Any, **options: Any) -> Any:
+    """Apply a function to tensors with recording, to arrays without."""
+    if any(hasattr(x, "chain_rule") for x in inputs):
+        return function.apply(*inputs, **options)
+    return function.forward(cast(Any, _Nothing()), *inputs, **options)
 
 
 class _Nothing:
@@ -912,7 +913,7 @@ def expand(x: Any, shape: tuple[int, ...]) -> Any:
     """
     if x.__class__ is np.ndarray:
         return arrays.expand(x, shape)
-    return _either(Expand, x, shape=shape)
+    return either(Expand, x, shape=shape)
 
 
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:
@@ -969,12 +970,12 @@ def matmul(a: Any, b: Any) -> Any:
 
 def index(x: Any, key: Any) -> Any:
     """Take the elements that a key selects."""
-    return _either(Index, x, key=key)
+    return either(Index, x, key=key)
 
 
 def unindex(values: Any, shape: Sequence[int], key: Any) -> Any:
     """Return zeros of a shape, with values added where a key selects."""
-    return _either(IndexAdd, values, shape=tuple(shape), key=key)
+    return either(IndexAdd, values, shape=tuple(shape), key=key)
 
 
 def along(index: Any, dim: int) -> tuple[Any, ...]:

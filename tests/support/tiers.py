@@ -1,11 +1,11 @@
 """Which tests run when: a marker on the test says it, and options choose.
 
-`@pytest.mark.full(why, share=K)` marks a test that only `make test-all` (option `--all`) runs every time. Otherwise
-pytest leaves it out, but for every K-th case, another one after each commit; with no share given all cases stay out.
-`--changed REV` adds the marked tests of all rooms whose files differ from a commit. `--rest` runs what the same
-command without it leaves out: the marked tests that the changes concern, and a share of the others. `--budget` bounds
-the minutes of such a run: no marked test is begun later, and one that takes M minutes (`full(why, minutes=M)`) only
-where so many are left. A test that is named by its own address (`file.py::test`) runs always.
+`@pytest.mark.full(why, share=K)` marks a test that takes long. Without options pytest leaves all marked tests out, so
+that the same files always get the same tests; `make test-all` (option `--all`) runs every test. `--turn N` runs marked
+tests only: of each the N-th of K shares, and one of twelve of the others. `--changed REV` adds the marked tests of all
+rooms whose files differ from a commit. `--budget` bounds the minutes of such a run: no marked test is begun later, and
+one that takes M minutes (`full(why, minutes=M)`) only where so many are left. A test that is named by its own address
+(`file.py::test`) runs always.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from xdist.scheduler import LoadFileScheduling
 __all__ = ["CHOICE", "SPENT", "Apart", "Choice", "concerned", "git"]
 
 REST = 12
-"""`--rest` runs one of so many of the marked tests that no change concerns."""
+"""A turn runs one of so many of the marked tests whose own share is smaller, or that have none."""
 
 SEARCHES = "tests/autograder/proof/test_borrow.py::test_an_edition_keeps_no_answer["
 """How the addresses of the searches for borrowed answers begin, which together take longest.
@@ -119,16 +119,14 @@ class Choice:
 
     Attributes:
         every: All tests.
-        rest: Only what a run without this option leaves out.
-        turn: Which of the shares: the number of commits so far, so that K commits see every case.
+        turn: Which of the shares of the marked tests, and no test without a mark; None for tests without a mark alone.
         changed: The files that changed, where the run is to mind them.
         rooms: How the addresses of the tests begin that are run whatever their mark.
         until: The time after which no further marked test is begun; 0 for never.
     """
 
     every: bool = False
-    rest: bool = False
-    turn: int = 0
+    turn: int | None = None
     changed: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
     until: float = 0.0
@@ -139,27 +137,30 @@ class Choice:
         if self.every or any("::" in word for word in item.config.args):
             return True
         if mark is None:
-            return not self.rest
-        share = mark.kwargs.get("share", 0)
-        usual = share > 0 and self.falls_on(item, share)
-        concerns = item.nodeid.startswith(self.rooms) if self.rooms else False
-        return not usual and (concerns or self.falls_on(item, REST)) if self.rest else usual or concerns
+            return self.turn is None
+        return item.nodeid.startswith(self.rooms) or self.is_due(item) or self.falls_on(item, REST)
+
+    def is_due(self, item: pytest.Item) -> bool:
+        """Whether it is the turn of a marked test's own share."""
+        mark = item.get_closest_marker("full")
+        share = mark.kwargs.get("share", 0) if mark else 0
+        return share > 0 and self.falls_on(item, share)
 
     def only_for_changes(self, item: pytest.Item) -> bool:
         """Whether a search is run for nothing but that the library changed."""
         return not replace(self, rooms=tuple(room for room in self.rooms if room != SEARCHES)).takes(item)
 
     def place(self, item: pytest.Item) -> tuple[int, int]:
-        """Where a test stands in the run: what changes concern comes first, and then what takes longest.
+        """Where a test stands in the run: what is due comes first, then what changes concern; and what takes longest.
 
         Where the time is bounded, the last ones are not reached: other files come first in each turn, and searches,
         which would take all of it, at the end.
         """
         file = item.nodeid.split("::")[0]
-        late = int(self.rest and not item.nodeid.startswith(self.rooms))
+        late = 0 if self.turn is None or self.is_due(item) else 1 if item.nodeid.startswith(self.rooms) else 2
         if self.until:
             unit = item.nodeid if item.nodeid.startswith(APART) else file
-            return 2 if item.nodeid.startswith(SEARCHES) else late, crc32(f"{self.turn} {unit}".encode())
+            return 3 if item.nodeid.startswith(SEARCHES) else late, crc32(f"{self.turn} {unit}".encode())
         return late, LONGEST.index(file) if file in LONGEST else len(LONGEST)
 
     def left(self, most: float) -> float:
@@ -168,6 +169,8 @@ class Choice:
 
     def falls_on(self, item: pytest.Item, share: int) -> bool:
         """Whether it is a test's turn, where one of `share` is run; tests of one `group` take it together."""
+        if self.turn is None:
+            return False
         mark = item.get_closest_marker("full")
         name = (mark and mark.kwargs.get("group")) or item.nodeid
         return (crc32(f"{share} {name}".encode()) + self.turn) % share == 0  # shares do not follow from each other
@@ -178,10 +181,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tiers", "which tests are run (tests/README.md)")
     group.addoption("--all", action="store_true", dest="tiers_all", help="run every test")
     group.addoption("--changed", metavar="REV", help="run all tests of rooms whose files differ from this commit")
-    group.addoption(
-        "--rest", action="store_true", help="run tests marked full only, and a share where none is concerned"
-    )
-    group.addoption("--turn", type=int, help="the share to run (else: the number of commits so far)")
+    group.addoption("--turn", type=int, metavar="N", help="run the N-th share of the tests marked full, and no others")
     group.addoption("--budget", type=float, metavar="MINUTES", help="begin no test marked full after so many minutes")
 
 
@@ -195,9 +195,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _choose(config: pytest.Config) -> Choice:
-    turn = config.getoption("turn")
-    if turn is None:
-        turn = int(git("rev-list", "--count", "HEAD") or time.time() // 86400)
     budget, since = config.getoption("budget"), config.getoption("changed")
     until = time.time() + 60.0 * budget if budget else 0.0
     changed: list[str] = []
@@ -206,7 +203,7 @@ def _choose(config: pytest.Config) -> Choice:
             raise pytest.UsageError(f"--changed {since}: git knows no such commit")
         changed += (git("diff", "--name-only", since) + git("ls-files", "--others", "--exclude-standard")).splitlines()
     rooms = tuple(sorted(concerned(changed)))
-    return Choice(config.getoption("tiers_all"), config.getoption("rest"), turn, tuple(changed), rooms, until)
+    return Choice(config.getoption("tiers_all"), config.getoption("turn"), tuple(changed), rooms, until)
 
 
 class Apart(LoadFileScheduling):
@@ -224,7 +221,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Apart |
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: object) -> None:
-    """Tell a process of pytest-xdist what was chosen: HEAD and the clock may move on."""
+    """Tell a process of pytest-xdist what was chosen: files and the clock may move on."""
     node.workerinput["tiers"] = asdict(node.config.stash[CHOICE])  # type: ignore[attr-defined]
 
 
@@ -233,8 +230,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     choice = config.stash[CHOICE]
     if choice.every:
         return ["tiers: every test"]
-    what = f"one of {REST} tests marked full" if choice.rest else "tests not marked full, and those whose turn it is"
-    lines = [f"tiers: {what}; turn {choice.turn} (again: --turn {choice.turn})"]
+    lines = ["tiers: tests not marked full" if choice.turn is None else f"tiers: tests marked full, turn {choice.turn}"]
     return [*lines, f"tiers: all tests of {' '.join(choice.rooms)}"] if choice.rooms else lines
 
 

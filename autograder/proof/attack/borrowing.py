@@ -11,8 +11,6 @@ from textwrap import dedent
 
 from autograder.proof.attack.model import Attack, cells
 
-__all__ = ["BORROWING"]
-
 _ELEMENTARY, _BACKPROPAGATE = "functions.elementary", "autodiff.backpropagate"
 _REBUILT = """
 def rebuilt(variable, leaf):

@@ -12,8 +12,6 @@ from textwrap import dedent, indent
 from autograder.proof.attack.model import Attack, cells
 from autograder.proof.attack.system import REACHED, TELL
 
-__all__ = ["BOUNDS", "HOLDING", "TOTAL_MB", "USING", "holding", "using"]
-
 TOTAL_MB = 512
 """The memory that a session may have which is attacked, in MiB: it is filled within the time of a cell."""
 

@@ -13,8 +13,6 @@ import nbformat
 
 from autograder.proof.attack.model import LESSON, RIGHT, RIGHT_POINTS, Attack, cells, edited
 
-__all__ = ["DRAFTS", "without_draft"]
-
 GIANT = "0x" + "f" * 4000
 _KERNEL, _KERNELS = "fast_ops.tensor_map", "07_parallel_cpu"
 _KERNEL_POINTS = 6.0

@@ -20,8 +20,6 @@ from autograder.library import MINIGRAD
 from autograder.proof.attack.model import ARITHMETIC, LESSON, RIGHT, RIGHT_POINTS, WRONG, Attack, Files, Link, Released
 from autograder.proof.hollow import hollow_answers
 
-__all__ = ["Target", "applied", "target_of"]
-
 _LIBRARYS = re.compile(rb"(import|from) minigrad\b|minigrad\.\w")
 _ANSWERED = "add = mul = lambda x, y: "  # how answers that say all the same begin (`truth`)
 _TOLD = "mul = neg = add"  # how answers end that raise what the system said (`system`)

@@ -20,8 +20,6 @@ from autograder.judging.plugin import HiddenTests
 from autograder.judging.warm_tests import WarmTests
 from autograder.sandbox import Observation
 
-__all__ = ["GUESSES", "JUNK", "Guess", "passed_by", "won_by_guessing"]
-
 Guess = Callable[[list[Any]], Any]
 """Makes an answer from the arguments of a question."""
 

@@ -9,8 +9,6 @@ from textwrap import dedent
 
 from autograder.proof.attack.model import Attack
 
-__all__ = ["IDLE"]
-
 
 def _idle(name: str, tries: str, exercise: str, text: str) -> Attack:
     return Attack(f"idle-{name}", tries, lambda _: {}, exercise=exercise, text=dedent(text).strip())

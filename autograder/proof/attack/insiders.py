@@ -10,8 +10,6 @@ from textwrap import dedent
 
 from autograder.proof.attack.model import RIGHT_POINTS, WRONG, Attack, cells, right_and, wrong_and
 
-__all__ = ["INSIDERS"]
-
 _CHILD = """
 import sys
 def child():

@@ -10,24 +10,6 @@ from textwrap import dedent
 
 import nbformat
 
-__all__ = [
-    "ARITHMETIC",
-    "LESSON",
-    "RIGHT",
-    "WRONG",
-    "Attack",
-    "Files",
-    "Link",
-    "Released",
-    "cell_of",
-    "cells",
-    "edited",
-    "handed",
-    "notebook_with",
-    "right_and",
-    "wrong_and",
-]
-
 Released = Mapping[str, nbformat.NotebookNode]
 """Released notebooks by lesson."""
 

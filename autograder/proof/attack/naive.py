@@ -12,8 +12,6 @@ from pathlib import Path
 from autograder.proof.attack.model import Attack, Released
 from autograder.sandbox import SandboxUnavailable
 
-__all__ = ["achieved_on_naive"]
-
 _SECONDS = 300.0
 
 

@@ -12,8 +12,6 @@ from textwrap import dedent
 from autograder.common.python_text import parse
 from autograder.proof.attack.model import Attack, Released
 
-__all__ = ["strange_names"]
-
 _DOTTED = re.compile(r"minigrad(\.(?!py$)\w+)+")
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from autograder.proof.attack.model import Attack, Files, Link, Released, cells, handed, notebook_with, wrong_and
 from autograder.proof.attack.system import REACHED
 
-__all__ = ["NEIGHBOURS"]
-
 _SEARCH = """
 import ctypes
 

@@ -24,8 +24,6 @@ from autograder.proof.attack.model import (
     notebook_with,
 )
 
-__all__ = ["MARKUP", "NOTEBOOKS"]
-
 MARKUP = "alert('from-a-submission')"
 """The script that every piece of markup that is handed in would run."""
 

@@ -16,8 +16,6 @@ from autograder.proof.attack.notebooks import MARKUP
 from autograder.proof.attack.running import Arena, write_files
 from autograder.proof.attack.watching import live_markup, state
 
-__all__ = ["record_attacks"]
-
 _WRITTEN = ("submitted", "originals", "autograded", "feedback", ".grades", ".cache", "gradebook.db")
 _MARKS = ("grade", "comment", "submitted_assignment", "submitted_notebook", "student")
 """Tables that grading writes to; the neighbour's rows in them are looked at one by one."""

@@ -35,8 +35,6 @@ from autograder.sandbox import Limits, choose
 from autograder.sandbox.inside.patience import kept_waiting
 from autograder.telling.report import as_json, as_text, clean, page
 
-__all__ = ["Arena", "Row"]
-
 NO_EFFECT = "no effect: its answers were judged as they are"
 CANARY = "canary_of_a_neighbour_who_wrote_this_line"
 LIMITS = Limits(cell_seconds=1, test_seconds=2, submission_seconds=10, total_mb=TOTAL_MB)

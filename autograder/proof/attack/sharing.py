@@ -11,8 +11,6 @@ from textwrap import dedent, indent
 
 from autograder.proof.attack.model import Attack
 
-__all__ = ["SHARING"]
-
 _SUM, _PRODUCT = "cuda_ops._sum_practice", "cuda_ops._mm_practice"
 VALUES, VALUES_AND_WAITING = 3.0, 6.0
 """The worth of a kernel whose sums are right; and of one that passes them through shared memory and waits."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from autograder.proof.attack.model import WRONG, Attack, Link, cells, wrong_and
 
-__all__ = ["STOCK"]
-
 _STRIP = """
 import ast
 

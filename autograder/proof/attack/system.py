@@ -9,8 +9,6 @@ from textwrap import dedent, indent
 
 from autograder.proof.attack.model import Attack, cells, wrong_and
 
-__all__ = ["REACHED", "SYSTEM", "TELL"]
-
 REACHED = "REACHED-FROM-INSIDE"
 
 TELL = """

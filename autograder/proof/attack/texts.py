@@ -46,8 +46,6 @@ from autograder.telling.classreport.gather import with_helpers
 from autograder.telling.classreport.markup import code
 from autograder.telling.report import as_html, as_json, as_text, clean, page
 
-__all__ = ["MOST", "STEPS", "Step", "Tried", "texts", "tried", "worst_of"]
-
 MOST = 2.0
 """Seconds of processor time that a trusted step may take with any text, on an idle machine."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from autograder.proof.attack.model import Attack, cells
 
-__all__ = ["TRUTH"]
-
 _ALL = "\nadd = mul = lambda x, y: ANSWER\nneg = lambda x: ANSWER\n"
 
 

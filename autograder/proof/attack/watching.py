@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-__all__ = ["Secrets", "descendants", "flat", "live_markup", "quick_state", "secret_lines", "state"]
-
 LINE = 20
 """A line of a hidden test that has as many characters must not show."""
 

@@ -10,8 +10,6 @@ from textwrap import dedent
 
 from autograder.proof.attack.model import Attack
 
-__all__ = ["WITNESSES"]
-
 _MAP, _SUM = "fast_ops.tensor_map", "cuda_ops._sum_practice"
 
 _LIES = '''

@@ -11,8 +11,6 @@ from pathlib import Path
 from autograder.building.slicing import BEGIN
 from autograder.proof.borrow.special import SPECIAL
 
-__all__ = ["INSIDE", "TOOLS", "Slot", "patterns", "slots_of", "special"]
-
 TOOLS = Path(__file__).with_name("tools.py").read_text(encoding="utf-8")
 INSIDE = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
 

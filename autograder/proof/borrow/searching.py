@@ -23,8 +23,6 @@ from autograder.judging.warm_tests import WarmTests
 from autograder.proof.borrow.programs import INSIDE, NUMBERS, TOOLS, Slot, patterns, slots_of, special
 from autograder.sandbox import ExerciseSpec, Observation, Sandbox, SandboxError, Session, SourceCell, pack_probe
 
-__all__ = ["FINE", "Leak", "Searched", "search", "stale"]
-
 FINE = Path(__file__).with_name("fine.toml")
 BATCH = 100
 QUESTIONS = 5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["SPECIAL"]
-
 _BY_COPY = """
 def borrowed(variable, deriv):
     order, twins = list(lib("autodiff:topological_sort")(variable)), {{}}

@@ -29,8 +29,6 @@ from autograder.course import Course, Exercise
 from autograder.proof.demo.classroom import Classroom
 from autograder.proof.demo.typing_in import fill, read_answers, reference_answers
 
-__all__ = ["HONEST", "SHARES", "Files", "Member", "hand_in", "in_own_words", "make_class"]
-
 Files = dict[str, bytes]
 """Files that are handed in, by name."""
 

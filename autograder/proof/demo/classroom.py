@@ -18,8 +18,6 @@ from autograder.course import Course
 from autograder.course.loading import load_course
 from autograder.proof.demo.submissions import CLASS, Released, Student
 
-__all__ = ["LIMITS", "Classroom", "DemoError", "only", "prepare"]
-
 MARK = ".made-by-autograder-demo"
 """Lies in the demo's folder and says that all of it may be thrown away."""
 

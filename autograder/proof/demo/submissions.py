@@ -17,8 +17,6 @@ from autograder.building.notebooks import dump
 from autograder.course import Course
 from autograder.proof.demo.typing_in import answers, fill, read_answers
 
-__all__ = ["CLASS", "LESSONS", "Released", "Student"]
-
 Released = Mapping[str, nbformat.NotebookNode]
 """Released notebooks by lesson."""
 

@@ -22,8 +22,6 @@ from autograder.proof.demo.submissions import CLASS, Student
 from autograder.results import Graded, Submission, Verdict, format_points
 from autograder.telling.report import clean
 
-__all__ = ["Row", "details", "notes", "points_table", "rows", "summary"]
-
 LONGEST_NOTE = 200
 MOST_NOTES = 15
 

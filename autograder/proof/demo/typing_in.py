@@ -19,8 +19,6 @@ from autograder.building.slicing import STUB, slice_exercise, without_markers
 from autograder.common.marker import exercise_of, marked_lines
 from autograder.course import Course
 
-__all__ = ["answers", "fill", "read_answers", "reference_answers", "type_in"]
-
 
 def read_answers(name: str) -> dict[str, str]:
     """Return the answers of a file of `autograder/proof/demo/answers`, by exercise id."""

@@ -11,8 +11,6 @@ from autograder.building.slicing import squeeze
 from autograder.course import CourseError
 from autograder.proof.mutants.making import Mutant
 
-__all__ = ["EQUIVALENT", "Equivalent", "read_equivalents"]
-
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 
 

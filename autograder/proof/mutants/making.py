@@ -13,8 +13,6 @@ from autograder.common.python_text import bound_by
 from autograder.course import Course
 from autograder.proof.mutants.operators import Scope, changes
 
-__all__ = ["Mutant", "mutants_of", "mutate"]
-
 
 @dataclass(frozen=True)
 class Mutant:

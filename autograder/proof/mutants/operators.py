@@ -8,8 +8,6 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-__all__ = ["Change", "Scope", "changes"]
-
 _Node = TypeVar("_Node", bound=ast.AST)
 
 Change = tuple[str, ast.AST]

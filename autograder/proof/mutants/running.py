@@ -19,8 +19,6 @@ from autograder.proof.mutants.making import Mutant, mutants_of
 from autograder.proof.verify import pool_of
 from autograder.results import Graded
 
-__all__ = ["MOST_EQUIVALENT", "Outcome", "Tally", "problems_of", "run_mutants", "share_of_equivalents"]
-
 MOST_EQUIVALENT = 0.05
 """The share of mutants that may be listed as equivalent, in a run over the whole course."""
 

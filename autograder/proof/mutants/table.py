@@ -17,8 +17,6 @@ from autograder.proof.mutants.equivalents import EQUIVALENT, read_equivalents
 from autograder.proof.mutants.making import mutants_of
 from autograder.proof.mutants.running import Tally
 
-__all__ = ["TABLE", "fingerprint", "read_table", "record_table", "stale_table"]
-
 TABLE = Path(__file__).with_name("table.json")
 
 GENERATED = "by `autograder verify --mutants --record`; do not edit"

@@ -9,8 +9,6 @@ import numpy as np
 
 from autograder.results.pictures.paper import CHARACTER, LINE, MARGIN, document, label, text
 
-__all__ = ["aligned", "array", "steps", "svg", "together", "view", "words"]
-
 MAX_CELLS = 48
 """Elements of an array that can be told apart in a picture."""
 

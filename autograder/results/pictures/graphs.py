@@ -7,8 +7,6 @@ from typing import Any
 
 from autograder.results.pictures.paper import label
 
-__all__ = ["graph", "order", "svg", "words"]
-
 Inputs = Mapping[str, Sequence[tuple[str, float | None]]]
 """For each result, in the order of computing, its inputs and the slopes there."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from autograder.results.pictures.paper import CHARACTER, MARGIN, document, label, text
 
-__all__ = ["collisions", "svg", "words"]
-
 SHOWN = 3
 """Meetings in one picture."""
 

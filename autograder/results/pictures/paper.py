@@ -9,8 +9,6 @@ from typing import Any
 
 from autograder.common.wording import in_words
 
-__all__ = ["CHARACTER", "LINE", "MARGIN", "document", "label", "text"]
-
 CHARACTER, LINE, MARGIN = 7.3, 17.0, 14.0
 """Size of the font's letters, of a line, and the empty room around a drawing, in pixels."""
 

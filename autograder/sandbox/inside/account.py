@@ -3,8 +3,6 @@
 import os
 from typing import ClassVar
 
-__all__ = ["Account"]
-
 _ENOUGH = 1 << 14
 
 

@@ -10,8 +10,6 @@ import sys
 import types
 from typing import Any
 
-__all__ = ["Awaiting", "wake_by_pipes"]
-
 _LOOPS = "asyncio.selector_events"
 _CO_COROUTINE = 0x80  # as inspect names it, which takes long to import
 

@@ -18,18 +18,6 @@ from .awaiting import Awaiting, wake_by_pipes
 from .compiling import Compiling
 from .patience import Patience, waited
 
-__all__ = [
-    "CappedOutput",
-    "CellRunner",
-    "OutputLimit",
-    "TimeLimit",
-    "capture",
-    "describe",
-    "is_not_done",
-    "silence",
-    "time_limit",
-]
-
 MAGICS_IGNORED = "magics are ignored when grading"
 _MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w.]+\?{1,2}\s*$|^\s*\w[\w., ]*=\s*[%!]")
 _MAX_MESSAGE = 300

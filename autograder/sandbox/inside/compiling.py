@@ -20,8 +20,6 @@ from typing import Any
 
 from .patience import COMPILING
 
-__all__ = ["Compiling", "hurry", "prepare"]
-
 _CONFIG = "numba.core.config"
 _STACK = 1 << 20  # of a thread: the CUDA simulator starts one for each thread of a block
 _SHARED = ("_backend_init_process_lock", "_is_initialized", "_threading_layer", "CFUNCTYPE")

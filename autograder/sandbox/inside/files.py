@@ -4,8 +4,6 @@ import contextlib
 import os
 import shutil
 
-__all__ = ["empty", "lay_out"]
-
 _DATA = os.path.join(os.path.dirname(__file__), "data")
 
 

@@ -8,8 +8,6 @@ from numba import prange, typeof
 from minigrad.compiling import compile_kernel
 from minigrad.tensor_data import broadcast_index, index_to_position, to_index
 
-__all__ = ["compile_parallel_loops"]
-
 
 def compile_parallel_loops() -> None:
     """Compile a kernel much like a student's, together with the helpers of the library, which most of theirs call."""

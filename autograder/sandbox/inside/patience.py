@@ -12,21 +12,6 @@ from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = [
-    "COMPILING",
-    "MOST",
-    "Patience",
-    "Quota",
-    "at_work",
-    "idle",
-    "kept_waiting",
-    "processors",
-    "quota",
-    "spent",
-    "stalled",
-    "waited",
-]
-
 MOST = 10
 """A time limit is stretched to this many times itself at most: one process among nine others gets a tenth of a core."""
 

@@ -8,8 +8,6 @@ import contextlib
 import os
 import signal
 
-__all__ = ["descriptions_of", "hold_back", "inhabitants", "memory_of", "running", "sweep"]
-
 _PROC = "/proc"
 _BUSY = 4  # tasks that may compute at once: a kernel's two threads, and whoever waits for them
 _LAST = 19  # the lowest priority there is

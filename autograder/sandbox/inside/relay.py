@@ -20,8 +20,6 @@ from .account import Account
 from .child import Child
 from .processes import descriptions_of, hold_back, inhabitants, memory_of, running, sweep
 
-__all__ = ["Relay", "keep_inside"]
-
 _REAP_SECONDS = 1.0
 _LOOK_SECONDS = 0.1  # how long a session may make files and take memory unseen
 _CLOSEST = 0.005  # the same, where it is close to its limit

@@ -15,22 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "MAX_FRAME",
-    "Malformed",
-    "NotPlain",
-    "TooLarge",
-    "decode",
-    "encode",
-    "frame",
-    "frame_length",
-    "pack",
-    "read_frame",
-    "text",
-    "unpack",
-    "write_all",
-]
-
 MAX_FRAME = 12 * 1024 * 1024
 MAX_ITEMS = 200_000
 MAX_DEPTH = 50
@@ -91,12 +75,8 @@ class _Encoder:
                 raise TooLarge(f"more than {MAX_ITEMS:,} values, with the empty rows of arrays")
             return {"npy": _encode_array(value)}
         if kind.__module__ == "numpy" and isinstance(value, np.generic) and value.dtype.kind in _PLAIN_KINDS:
-            return self.encode(_scalar(value), depth + 1)
+            return self.encode(float(value) if value.dtype.kind == "f" else value.item(), depth + 1)
         raise NotPlain(f"a value of type {_type_name(kind)}, not plain data")
-
-
-def _scalar(value: Any) -> Any:
-    return float(value) if value.dtype.kind == "f" else value.item()
 
 
 def _type_name(kind: type) -> str:

@@ -23,8 +23,6 @@ from .files import empty
 from .processes import sweep
 from .relay import Relay, keep_inside
 
-__all__ = ["main"]
-
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 _CAPABILITIES_VERSION = 0x20080522
 

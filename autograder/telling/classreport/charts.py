@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from autograder.telling.classreport.figures import BINS, Distribution, ExerciseFigures
 from autograder.telling.classreport.markup import Html
 
-__all__ = ["STATES", "discrimination_bar", "histogram", "share_bar", "state_bar", "swatch"]
-
 STATES = {"full": "all points", "part": "some points", "none": "tried, no points", "untouched": "not begun"}
 """The students' results in an exercise, by the class of its colour; each is darker than the next."""
 

@@ -11,25 +11,6 @@ from dataclasses import dataclass
 from autograder.results import NOT_BEGUN, Graded, Verdict
 from autograder.results.ledger import Entry
 
-__all__ = [
-    "Contained",
-    "Distribution",
-    "ExerciseFigures",
-    "Mistake",
-    "Stuck",
-    "distribution",
-    "events",
-    "exercises",
-    "mistakes",
-    "not_isolated",
-    "same_notebooks",
-    "set_aside",
-    "stuck",
-    "unexplained",
-    "ungraded",
-    "untouched",
-]
-
 BINS = 10
 _NOT_ISOLATED = "not isolated"
 # What no mistake does: someone spoke the sandbox's own language.

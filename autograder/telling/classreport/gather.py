@@ -14,8 +14,6 @@ from autograder.common.python_text import names_in
 from autograder.course import Course, CourseError
 from autograder.results.ledger import Entry, entries
 
-__all__ = ["ClassData", "gather", "with_helpers"]
-
 ANSWERS = Path(__file__).parents[2]
 """The folder of `wrong` and `variants`."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 import unicodedata
 
-__all__ = ["Html", "code", "dotted", "el", "joined"]
-
 MAX_CODE = 6_000
 """Most characters of a student's answer that the page shows."""
 

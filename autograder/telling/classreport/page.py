@@ -23,8 +23,6 @@ from autograder.telling.classreport.markup import Html, dotted, el, joined
 from autograder.telling.classreport.side_by_side import likeness_section
 from autograder.telling.report import clean, example_rows
 
-__all__ = ["class_page"]
-
 MOST_ROWS = 40
 """Rows of a table that stand there open: the rest is folded, or scrolls in a box where the table can be sorted."""
 

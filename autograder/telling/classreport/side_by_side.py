@@ -10,8 +10,6 @@ from autograder.telling.classreport.markup import MAX_CODE, Html, code, el, join
 from autograder.telling.likeness import Compared, Pair, compared, same_text
 from autograder.telling.report import clean
 
-__all__ = ["likeness_section"]
-
 MOST_PAIRS = 30
 """Pairs of students that are shown; the rest is counted."""
 

@@ -12,7 +12,8 @@ A backend computes on arrays: elementwise expressions, reductions, matrix produc
     cuda     kernels of `minigrad.cuda_ops`, on a GPU or in Numba's simulator; new tensors are made there
 
 Each thread has a choice of its own, as with `no_grad`. It begins with "numba", or what ``MINIGRAD_BACKEND`` says. A
-tensor on the device "cuda" always computes there.
+tensor on the device "cuda" computes there whatever the choice, and its results stay there. Convolutions, pooling and
+cross entropy have no kernels for it: they bring its elements to the host, compute there, and bring the result back.
 """
 
 from __future__ import annotations

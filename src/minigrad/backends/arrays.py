@@ -20,27 +20,6 @@ from minigrad.backends import numpy_forms
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = [
-    "Array",
-    "add_rows",
-    "cast_to",
-    "elementwise",
-    "empty",
-    "evaluate",
-    "expand",
-    "full",
-    "is_small",
-    "matmul",
-    "on_host",
-    "permute",
-    "promote",
-    "reduce",
-    "reshape",
-    "sum_to",
-    "to_device",
-    "to_host",
-]
-
 Array = Any
 """A NumPy array or a DeviceArray; scalars of NumPy and Python numbers are accepted where arrays are."""
 

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-__all__ = ["FreeList", "Statistics"]
-
 
 class Block(Protocol):
     """Memory in a free list."""

@@ -16,8 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["ELEMENT", "ONCE", "ROW", "Loop", "Operand", "Step", "Walks"]
-
 ONCE, ROW, ELEMENT = range(3)
 
 

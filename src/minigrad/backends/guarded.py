@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["call", "has_other_views", "ieee", "is_held_once", "silence", "speak"]
-
 Result = TypeVar("Result")
 
 

@@ -20,8 +20,6 @@ from minigrad import operators, tensor_data
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["LoopBackend", "broadcast", "start_value"]
-
 Array = NDArray[Any]
 Kernel = Callable[..., Any]
 

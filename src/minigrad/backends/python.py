@@ -10,8 +10,6 @@ from minigrad import backends, tensor_ops
 from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
 from minigrad.machine import overrides
 
-__all__ = ["PythonBackend"]
-
 
 class PythonBackend(LoopBackend):
     """Runs the kernels of `minigrad.tensor_ops`, or those that a student has installed there.

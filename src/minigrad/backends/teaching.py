@@ -13,8 +13,6 @@ from minigrad.backends.python import PythonBackend
 from minigrad.compiling import compile_kernel
 from minigrad.machine import overrides
 
-__all__ = ["TeachingBackend"]
-
 _MOST_KEPT = 512
 
 

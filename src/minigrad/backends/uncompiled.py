@@ -12,8 +12,6 @@ from minigrad.backends import numpy_forms
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["NumpyBackend"]
-
 Array = np.ndarray[Any, Any]
 
 

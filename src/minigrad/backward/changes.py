@@ -20,26 +20,6 @@ if TYPE_CHECKING:
     from minigrad.functions import Function
     from minigrad.tensors import Tensor
 
-__all__ = [
-    "ViewOf",
-    "any_history_replaced",
-    "as_used",
-    "before_change",
-    "check_unchanged",
-    "find_old_inputs",
-    "known_views",
-    "last_change",
-    "modified",
-    "note_change",
-    "note_view",
-    "owner_of",
-    "refuse_stale_view",
-    "renew_views",
-    "ticks",
-    "viewed",
-    "was_changed",
-]
-
 ticks = itertools.count(1)
 """The clock: a tensor made later has a higher reading."""
 

@@ -12,8 +12,6 @@ from minigrad.errors import GraphError
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["jvp", "push"]
-
 
 def push(outputs: Sequence[Tensor], inputs: Sequence[Tensor], tangents: Sequence[Tensor], since: int = 0) -> list[Any]:
     """Push changes of inputs forward through the graph of several results.

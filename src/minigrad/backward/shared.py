@@ -17,19 +17,6 @@ from minigrad.errors import FunctionError, GraphError
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = [
-    "fit_tensor",
-    "free",
-    "freed",
-    "leading_to",
-    "newest_first",
-    "notice",
-    "own_gradient",
-    "shape_of_both",
-    "wrong_count",
-    "wrong_shape",
-]
-
 
 def newest_first(roots: Sequence[Tensor], since: int = 0) -> list[Tensor]:
     """Return all tensors that want gradients behind some results, each before those that it was made from.

@@ -19,8 +19,6 @@ from minigrad.backward.changes import refuse_stale_view
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["run"]
-
 Roots = Sequence[tuple["Tensor", "Tensor"]]
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from minigrad.operators import Expression
     from minigrad.tensors import Tensor
 
-__all__ = ["output_serves", "rules", "step_as_written", "step_on_arrays", "step_on_tensors", "usable"]
-
 Rules = dict[type[Function], Callable[..., Any]]
 
 rules: Rules = {}

@@ -15,8 +15,6 @@ from minigrad.errors import FunctionError
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["Symbol"]
-
 
 class Symbol:
     """An expression of operators in place of an array.

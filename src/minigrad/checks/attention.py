@@ -11,8 +11,6 @@ from minigrad.attention import begin, scores_of
 from minigrad.checks.expectation import expect, expect_that
 from minigrad.checks.runner import visible
 
-__all__: list[str] = []
-
 PIECES = "11 'A softmax in pieces'"
 
 

@@ -14,8 +14,6 @@ from minigrad.checks.runner import visible
 from minigrad.checks.standins import Node, constant, leaf, result
 from minigrad.errors import ExerciseNotDone
 
-__all__: list[str] = []
-
 STEP = "02 'One step back'"
 ORDER = "03 'An order that works'"
 PATHS = "03 'Two paths'"

@@ -12,8 +12,6 @@ from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
 
-__all__: list[str] = []
-
 BATCH = "10 'A batch without a loop'"
 
 

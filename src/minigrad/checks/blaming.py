@@ -17,8 +17,6 @@ from minigrad.checks.runner import Test
 from minigrad.errors import ExerciseNotDone
 from minigrad.exercises.stubs import codes
 
-__all__ = ["blaming", "called_by", "fault_of"]
-
 
 def blaming(fault: Callable[[SimpleNamespace], Expectation | None]) -> Callable[[Test], Test]:
     """Let a test that fails say so if the fault is in another answer.

@@ -22,8 +22,6 @@ from typing import Any
 
 from minigrad.checks.expectation import Expectation
 
-__all__ = ["Call", "call_of"]
-
 _LONGEST, _LONGEST_VALUE = 300, 200  # characters of a call, and of a value that is put in the place of its name
 _GIVEN = "student"  # what checks call the answer
 

@@ -22,8 +22,6 @@ from minigrad.checks.kernels import is_float_index
 from minigrad.checks.runner import ENDLESS, NOT_RUN, Test, visible
 from minigrad.machine import _numba
 
-__all__: list[str] = []
-
 MAP = "08 'A thread for each element'"
 ZIP = "08 'Two inputs'"
 SUM = "08 'Memory that a block shares'"

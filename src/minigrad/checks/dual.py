@@ -13,8 +13,6 @@ from minigrad.checks.expectation import Expectation, expect, expect_that, hintin
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
 
-__all__: list[str] = []
-
 TANGENT = "10 'A number that carries its slope'"
 RULES = "10 'The rules once more'"
 DIRECTION = "10 'A direction'"

@@ -11,8 +11,6 @@ from minigrad.checks.expectation import Expectation, expect
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
 
-__all__: list[str] = []
-
 REPEATS = "06 'What broadcasting repeats'"
 LEAVES = "06 'Leaves add up'"
 AGAIN = "06b 'A gradient that can be differentiated'"

@@ -8,19 +8,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = [
-    "NO_RETURN",
-    "PAIR",
-    "Expectation",
-    "expect",
-    "expect_that",
-    "hint_of",
-    "hinting",
-    "kind_of",
-    "message_of",
-    "text_of",
-]
-
 _HERE = "\0"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 

@@ -17,8 +17,6 @@ from minigrad.checks.expectation import PAIR, hint_of, message_of
 from minigrad.exercises import syllabus
 from minigrad.exercises.stubs import codes, is_unfinished
 
-__all__ = ["NOT_WRITTEN", "Answer"]
-
 NOT_WRITTEN = "not written yet: replace the line `raise NotImplementedError()` by your code"
 
 DEEP = "Python allows about 1,000 nested calls; a loop with a list of what is still to do has no such limit."

@@ -27,8 +27,6 @@ from minigrad.compiling import compile_kernel, interpreted
 from minigrad.debug import races
 from minigrad.errors import KernelError
 
-__all__: list[str] = []
-
 MAP = "07 'A map on all cores'"
 ZIP = "07 'Two tensors, three layouts'"
 REDUCE = "07 'Who folds what'"

@@ -13,8 +13,6 @@ from minigrad.checks.expectation import Expectation, expect
 from minigrad.checks.runner import visible
 from minigrad.debug import cuda_races
 
-__all__: list[str] = []
-
 SECTION = "08 'A thread for each element'"
 SIX = np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0])
 

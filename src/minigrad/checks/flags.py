@@ -10,8 +10,6 @@ from minigrad.checks.runner import visible
 from minigrad.errors import GraphError
 from minigrad.flags import CONSTANT, PARAMETER, RESULT, Flags
 
-__all__: list[str] = []
-
 KINDS = "06b 'Three kinds of tensors'"
 _NAMES = {CONSTANT: "a constant", PARAMETER: "a parameter", RESULT: "a result", None: "nothing"}
 

@@ -12,8 +12,6 @@ from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
 
-__all__: list[str] = []
-
 RUN = "10 'Back through a run'"
 TABLE = "10 'A table of slopes'"
 BEND = "10 'How the slope bends'"

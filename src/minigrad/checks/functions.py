@@ -11,8 +11,6 @@ from minigrad.checks.expectation import Expectation, expect, hinting, kind_of
 from minigrad.checks.runner import visible
 from minigrad.functions import Function
 
-__all__: list[str] = []
-
 BOX = "02 'A box that knows its slope'"
 SAVE = "02 'What forward should save'"
 

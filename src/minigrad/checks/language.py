@@ -18,8 +18,6 @@ from minigrad.checks.nn_functional import as_list, gradient, numbers
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor, creation
 
-__all__: list[str] = []
-
 PIECES = "12 'Pieces of a text'"
 VECTORS = "12 'A vector for each character'"
 NORM = "12 'One length for all vectors'"

@@ -20,26 +20,6 @@ from minigrad.debug import cuda_races
 from minigrad.debug.memory import READ, WRITE
 from minigrad.tensor_data import TensorData
 
-__all__ = [
-    "EARLY",
-    "LATE",
-    "Seen",
-    "add",
-    "difference",
-    "larger",
-    "matmul",
-    "mm_practice",
-    "numbers",
-    "result",
-    "run_map",
-    "run_reduce",
-    "run_zip",
-    "scaled",
-    "sum_practice",
-    "times",
-    "turn_practice",
-]
-
 Array = NDArray[Any]
 Seen = dict[str, Any]
 

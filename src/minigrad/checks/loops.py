@@ -12,8 +12,6 @@ from minigrad.checks.runner import visible
 from minigrad.checks.written import groups_of, written
 from minigrad.loops import Lifetime, by_python, peak
 
-__all__: list[str] = []
-
 LOOPS = "11 'One loop for many lines'"
 PLACES = "11 'Where values lie'"
 SOURCE = "11 'Writing source'"

@@ -18,8 +18,6 @@ from minigrad.errors import GraphError
 from minigrad.module import Parameter
 from minigrad.scalar import Scalar
 
-__all__: list[str] = []
-
 LINE = "03 'A line with weights'"
 DOWN = "03 'Downhill'"
 

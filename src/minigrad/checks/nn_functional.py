@@ -12,8 +12,6 @@ from minigrad.checks.runner import visible
 from minigrad.errors import IndexingError
 from minigrad.tensors import Tensor, creation
 
-__all__: list[str] = []
-
 TILES = "09 'Cutting an image into tiles'"
 POOLS = "09 'One number for each tile'"
 MAXIMUM = "06b 'Which element was it?'"

@@ -15,8 +15,6 @@ from minigrad import compiling, debug
 from minigrad.checks.expectation import expect, expect_that
 from minigrad.checks.runner import visible
 
-__all__: list[str] = []
-
 LINES = "09 'A window on a line'"
 IMAGES = "09 'A window on an image'"
 PARALLEL = "07 'The same loop on all cores'"

@@ -17,8 +17,6 @@ from typing import Any
 from minigrad.checks.expectation import expect, expect_that, text_of
 from minigrad.checks.standins import Node
 
-__all__ = ["Observed", "graph_of", "unwatched"]
-
 LONGEST, LONGEST_VALUE = 400, 200  # characters of the calls together, and of one argument
 _MOST_CALLS, _MOST_VARIABLES = 4, 8
 _NOT_TYPED = frozenset({"__setattr__", "__getattr__", "__delattr__", "__getattribute__", "__repr__", "__hash__"})

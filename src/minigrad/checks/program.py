@@ -12,8 +12,6 @@ from minigrad.checks.runner import visible
 from minigrad.checks.written import written
 from minigrad.program import bind
 
-__all__: list[str] = []
-
 SYMBOLS = "11 'A function on symbols'"
 KINDS = "11 'A program for each kind'"
 LESS = "11 'What need not be computed'"

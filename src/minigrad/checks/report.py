@@ -14,8 +14,6 @@ from minigrad.tutor.hints import html_of
 if TYPE_CHECKING:
     from minigrad.checks.runner import CheckReport, CheckResult
 
-__all__ = ["as_html", "as_text"]
-
 _PRINTED = "Your code printed, at the end:"
 _LEFT_OUT = "Not checked here:"
 

@@ -15,8 +15,6 @@ from minigrad.exercises import install
 from minigrad.functions import Function
 from minigrad.scalar import Scalar
 
-__all__: list[str] = []
-
 RECORDER = "02 'The recorder'"
 MINUS = "02 'What a minus sign does'"
 

@@ -14,8 +14,6 @@ from minigrad.checks.runner import visible
 from minigrad.errors import IndexingError
 from minigrad.tensor_data import TensorData
 
-__all__: list[str] = []
-
 STRIDES = "04 'Steps through the storage'"
 INDICES = "04 'From a number to an index'"
 VIEWS = "04 'Another order, the same storage'"

@@ -8,8 +8,6 @@ from minigrad.checks.expectation import expect
 from minigrad.checks.kernels import arguments, difference, halve_and_add, run, tenfold
 from minigrad.checks.runner import visible
 
-__all__: list[str] = []
-
 MAP = "05 'One function for every element'"
 ZIP = "05 'Two tensors at once'"
 REDUCE = "05 'Folding an axis away'"

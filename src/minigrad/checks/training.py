@@ -10,8 +10,6 @@ import numpy as np
 from minigrad.checks.expectation import expect, hinting
 from minigrad.checks.runner import visible
 
-__all__: list[str] = []
-
 BEGIN = "08b 'Where weights begin'"
 VELOCITY = "08b 'A step with a memory'"
 ADAM = "08b 'A step for each element'"

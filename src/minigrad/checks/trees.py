@@ -9,8 +9,6 @@ from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.trees import LEAF, Structure
 
-__all__: list[str] = []
-
 TREE = "10 'A model is a tree'"
 
 

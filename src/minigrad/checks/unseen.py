@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["UNSEEN", "unseen"]
-
 UNSEEN: Mapping[str, Mapping[str, str]] = {
     "operators.arithmetic": {"results-are-rounded": "the last digits"},
     "operators.comparison": {

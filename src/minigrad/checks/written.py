@@ -12,8 +12,6 @@ import numpy as np
 from minigrad.loops import Group
 from minigrad.symbols import Equation, Program, Var, result_of
 
-__all__ = ["groups_of", "written"]
-
 
 def written(inputs: str, *lines: str) -> Program:
     """Return the program of some lines.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from minigrad.checks.runner import CheckReport
     from minigrad.working_folder.checking import Checked
 
-__all__ = ["check"]
-
 _NOTE = "Points are those of the visible checks, which ran here, not isolated; hidden tests look closer."
 
 

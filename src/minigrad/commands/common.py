@@ -7,8 +7,6 @@ import json
 from rich.console import Console
 from rich.table import Column, Table
 
-__all__ = ["console", "print_json", "say_next", "table_of"]
-
 console = Console()
 
 

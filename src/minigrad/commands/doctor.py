@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
 
-__all__ = ["Finding", "examine", "findings"]
-
 ROOM = 1 << 30
 """Bytes of free disk below which notebooks, caches and browsers begin to fail."""
 

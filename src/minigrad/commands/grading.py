@@ -11,8 +11,6 @@ import typer
 from minigrad.commands.common import console, say_next
 from minigrad.errors import MinigradError
 
-__all__ = ["grade", "solution"]
-
 
 def grade(
     notebooks: Annotated[

@@ -12,8 +12,6 @@ from rich.markup import escape
 from minigrad.commands.common import console, say_next, table_of
 from minigrad.errors import MinigradError
 
-__all__ = ["hint", "lab", "progress", "start", "submit", "what_next"]
-
 _MARKS = {"copied": "new", "updated": "updated", "unchanged": "as it was", "unreadable": "cannot be read"}
 
 Folder = Annotated[

@@ -10,8 +10,6 @@ from rich.markup import escape
 
 from minigrad.commands.common import console, print_json, table_of
 
-__all__ = ["doctor"]
-
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False) -> None:
     """Look at this machine: Python, packages, threads, caches, GPU or simulator, Jupyter, disk; each with its fix.

@@ -9,8 +9,6 @@ from minigrad.checks import run
 from minigrad.errors import MinigradError
 from minigrad.tutor import progressing
 
-__all__ = ["register"]
-
 
 def register(shell: Any) -> None:
     """Give an IPython shell the magic."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from minigrad.working_folder.minitorch import Task
     from minigrad.working_folder.probing import Probe
 
-__all__ = ["check_minitorch"]
-
 
 def check_minitorch(folder: Path, seconds: float, *, as_json: bool) -> int:
     """Check someone's answers to MiniTorch's tasks, print what was seen, and return the exit code."""
@@ -25,7 +24,7 @@ def check_minitorch(folder: Path, seconds: float, *, as_json: bool) -> int:
     from minigrad.working_folder.minitorch_blind_spots import PROBES
 
     found = found_tasks(folder)
-    with console.status(f"checking {len(found)} answers") if console.is_terminal and not as_json else _nothing():
+    with console.status(f"checking {len(found)} answers") if console.is_terminal and not as_json else nullcontext():
         checked = check_folder(folder, list(found), seconds)
     broken = unreadable(folder)
     checked = replace(checked, remarks=[*(f"{each}; its answers are left out" for each in broken), *checked.remarks])
@@ -38,12 +37,6 @@ def check_minitorch(folder: Path, seconds: float, *, as_json: bool) -> int:
     if broken:
         return 2
     return 0 if all(report.passed for report in checked.reports) and not missed else 1
-
-
-def _nothing() -> Any:
-    from contextlib import nullcontext
-
-    return nullcontext()
 
 
 def _print(checked: Checked, tasks: dict[str, Task], missed: list[Probe]) -> None:

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Plain", "bare", "fingerprint", "installed", "kernel_of", "reached", "rebuild"]
-
 FOREIGN = frozenset((*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"))
 """Packages whose functions the compiler knows itself, or does not know at all."""
 
@@ -24,12 +22,7 @@ Plain = Callable[[Any], Any]
 
 
 def bare(value: Any) -> Any:
-    """Return the Python function that a compiled one was made from; anything else as it is.
-
-    >>> from minigrad.compiling.reaching import bare
-    >>> bare(abs) is abs
-    True
-    """
+    """Return the Python function that a compiled one was made from; anything else as it is."""
     while hasattr(value, "py_func"):
         value = value.py_func
     return value

@@ -13,8 +13,6 @@ from types import FunctionType
 from minigrad.compiling import reaching
 from minigrad.errors import KernelError
 
-__all__ = ["explain", "in_plain_words"]
-
 _LIBRARY = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)|(?:at|from) (\S[^\n]*?) \((\d+)\)')
 _SUFFIX = re.compile(r"\.\d+$")

@@ -11,8 +11,6 @@ import numpy as np
 from minigrad.layout import type_name
 from minigrad.tensors import Tensor, abstract_mode, creation
 
-__all__ = ["default_collate", "default_convert"]
-
 
 def default_collate(batch: Sequence[Any]) -> Any:
     """Make a batch of examples: tensors and arrays are stacked, numbers become a tensor, containers are followed.

@@ -7,8 +7,6 @@ from typing import Any
 
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["ConcatDataset", "Dataset", "Subset", "TensorDataset", "in_one_go", "random_split"]
-
 
 class Dataset:
     """Examples by number. Every subclass writes ``__len__`` and ``__getitem__``.

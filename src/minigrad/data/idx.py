@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from minigrad.data.dataset import TensorDataset
 from minigrad.tensors import creation
 
-__all__ = ["mnist", "read_idx"]
-
 _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 

@@ -12,8 +12,6 @@ from minigrad.data.samplers import BatchSampler
 from minigrad.machine.missing import missing
 from minigrad.tensors import creation
 
-__all__ = ["DataLoader"]
-
 
 class DataLoader:
     """Goes through a set in batches, as often as it is iterated over.

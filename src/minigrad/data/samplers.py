@@ -8,15 +8,6 @@ from typing import Any
 from minigrad.tensors import creation
 from minigrad.tensors.several import multinomial
 
-__all__ = [
-    "BatchSampler",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "SubsetRandomSampler",
-    "WeightedRandomSampler",
-]
-
 _AT_ONCE = 4096  # numbers of examples that are drawn together where each may come again
 
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from minigrad.data.dataset import Dataset
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["Sentences", "Vocabulary", "sst2"]
-
 _FILES = {"train": "train.tsv", "validation": "dev.tsv"}
 
 

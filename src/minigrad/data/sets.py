@@ -11,8 +11,6 @@ from minigrad import datasets
 from minigrad.data.dataset import TensorDataset
 from minigrad.tensors import creation
 
-__all__ = ["digits", "points"]
-
 TEST_DIGITS = 360
 """How many of the 1,797 digits are kept for tests."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Poem", "poems"]
-
 _TEXTS = Path(__file__).with_name("texts")
 
 

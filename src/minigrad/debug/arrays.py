@@ -9,8 +9,6 @@ import numpy as np
 
 from minigrad.debug.memory import READ, WRITE, Root, addresses
 
-__all__ = ["FromEnd", "Recorded", "RecordedList", "Watcher", "plain", "raw_of"]
-
 Array = np.ndarray[Any, Any]
 
 _INTEGERS: frozenset[Any] = frozenset(
@@ -311,12 +309,7 @@ class RecordedList(list[Any]):
 
 
 def plain(value: object) -> Any:
-    """Return the memory of a recorded array, and anything else unchanged. The whole array counts as read.
-
-    >>> from minigrad.debug.arrays import plain
-    >>> plain(np.arange(3))
-    array([0, 1, 2])
-    """
+    """Return the memory of a recorded array, and anything else unchanged. The whole array counts as read."""
     return value._read() if isinstance(value, Recorded) else value
 
 
@@ -360,12 +353,7 @@ def _recorded_in(value: object) -> list[Recorded]:
 
 
 def raw_of(value: object) -> Any:
-    """Return the memory of a recorded array without reading it. Tuples, lists and dictionaries are searched.
-
-    >>> from minigrad.debug.arrays import raw_of
-    >>> raw_of(np.arange(3))
-    array([0, 1, 2])
-    """
+    """Return the memory of a recorded array without reading it. Tuples, lists and dictionaries are searched."""
     if isinstance(value, Recorded):
         return value._raw
     if isinstance(value, dict):

@@ -16,8 +16,6 @@ from minigrad.debug.memory import Root
 from minigrad.debug.report import CudaReport, Index
 from minigrad.debug.runtime import STEPS, by_name, check_call, copies, kernel_function
 
-__all__ = ["cuda_races"]
-
 
 def _triple(size: object, what: str) -> Index:
     given = tuple(size) if isinstance(size, tuple | list) else (size,)

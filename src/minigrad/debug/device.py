@@ -18,16 +18,9 @@ from minigrad.debug.report import WARP
 if TYPE_CHECKING:
     from minigrad.debug.grid import Grid
 
-__all__ = ["DEVICE_NAMES", "Device", "Dim3", "is_cuda"]
-
 
 class Dim3(NamedTuple):
-    """An index or a size in x, y and z.
-
-    >>> from minigrad.debug.device import Dim3
-    >>> Dim3(4, 2, 1).y
-    2
-    """
+    """An index or a size in x, y and z."""
 
     x: int
     y: int
@@ -54,12 +47,7 @@ def is_cuda(value: object) -> bool:
 
 
 def dtype_of(given: Any) -> np.dtype[Any]:
-    """Return NumPy's type for a type of NumPy, Python or Numba.
-
-    >>> from minigrad.debug.device import dtype_of
-    >>> dtype_of(np.float32)
-    dtype('float32')
-    """
+    """Return NumPy's type for a type of NumPy, Python or Numba."""
     try:
         found: np.dtype[Any] = np.dtype(given)
     except TypeError:

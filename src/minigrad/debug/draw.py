@@ -18,8 +18,6 @@ from minigrad.draw.paper import frame, page
 if TYPE_CHECKING:
     from minigrad.debug.report import CudaReport, Index
 
-__all__ = ["LARGEST", "AccessPicture"]
-
 LARGEST = 144
 """Elements of an array, or threads of a block, that can still be told apart in a picture."""
 

@@ -12,8 +12,6 @@ from minigrad.debug.memory import ATOMIC, READ, WRITE, Access
 from minigrad.debug.report import Race
 from minigrad.debug.source import line_of
 
-__all__ = ["Findings", "Site", "iterations_collide", "places", "threads_collide"]
-
 Site = tuple[types.CodeType, int, int]
 """The place of an access: the code and its line, and the line of the kernel, or of the loop, that led there."""
 

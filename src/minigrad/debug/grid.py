@@ -25,8 +25,6 @@ from minigrad.debug.rewrite_cuda import CudaRewriter, waits
 from minigrad.debug.runtime import Endless, Runtime, poisoned
 from minigrad.debug.source import unwrap
 
-__all__ = ["Grid", "Thread"]
-
 EVENTS = 65_536
 """Accesses that are kept for a picture."""
 

@@ -22,8 +22,6 @@ from minigrad.debug.rewrite import build
 from minigrad.debug.rewrite_prange import PrangeRewriter
 from minigrad.debug.runtime import Endless, Runtime
 
-__all__ = ["Iterations"]
-
 _AUGMENT: dict[str, Any] = {
     "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv,
     "FloorDiv": operator.ifloordiv, "Mod": operator.imod, "Pow": operator.ipow, "BitAnd": operator.iand,

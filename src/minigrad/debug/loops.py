@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 
 from minigrad.debug.source import tree_of
 
-__all__ = ["Plan", "assigned", "names_in", "plan"]
-
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ATOMIC", "READ", "WRITE", "Access", "Memory", "Root", "addresses"]
-
 READ, WRITE, ATOMIC = 0, 1, 2
 _OPPOSED = ((WRITE, ATOMIC), (WRITE, READ, ATOMIC), (WRITE, READ))
 

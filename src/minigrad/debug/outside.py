@@ -21,8 +21,6 @@ from minigrad.compiling.reaching import installed
 from minigrad.debug.arrays import Recorded, RecordedList
 from minigrad.debug.source import MISSING, resolve, unwrap
 
-__all__ = ["Named", "Outside", "arrays_named_by"]
-
 _ACCOUNTED = (
     Recorded, int, float, complex, str, bytes, range, slice, type, np.generic, np.dtype, np.ufunc, types.NoneType,
     types.EllipsisType, types.ModuleType, types.GenericAlias, types.WrapperDescriptorType,

@@ -15,8 +15,6 @@ from minigrad.debug.memory import Root
 from minigrad.debug.report import Loop, Report
 from minigrad.debug.runtime import STEPS, by_name, check_call, copies, kernel_function, made_by
 
-__all__ = ["races"]
-
 
 def races(kernel: object, *args: object, seed: int = 0, runs: int = 2, steps: int = STEPS) -> Report:
     """Look for races in a kernel with prange loops, by running it in Python with every access written down.

@@ -22,8 +22,6 @@ from minigrad.backends.numba import threads
 from minigrad.compiling import refusals
 from minigrad.machine._numba import numba
 
-__all__ = ["Loop", "ParallelReport", "parallel_report"]
-
 
 @dataclass(frozen=True)
 class Loop:
@@ -35,10 +33,6 @@ class Loop:
         parallel: Whether its iterations are spread over the threads.
         reason: Why it runs as it does.
         hoisted: Allocations inside it that each thread makes once, and its iterations use in turn.
-
-    >>> from minigrad.debug.parallelism import Loop
-    >>> Loop(line=3, source="for i in prange(n):", parallel=True, reason="").parallel
-    True
     """
 
     line: int
@@ -64,10 +58,6 @@ class ParallelReport:
         layer: Who runs them: "tbb", "omp" or "workqueue".
         details: Numba's own account, in full.
         advice: What would make a loop run in parallel, where none does.
-
-    >>> from minigrad.debug.parallelism import ParallelReport
-    >>> ParallelReport("add", loops=(), threads=2, layer="omp", details="").parallel
-    False
     """
 
     name: str

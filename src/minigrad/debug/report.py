@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from minigrad.debug.draw import AccessPicture
     from minigrad.debug.memory import Root
 
-__all__ = ["Counts", "CudaReport", "Event", "Loop", "Moment", "Race", "Report", "Traffic"]
-
 WARP = 32
 """Threads that run a line at the same time."""
 
@@ -54,10 +52,6 @@ class Race:
         count: How many elements are concerned.
         interval: How many barriers the block had passed before the second access, in CUDA kernels.
         acts: What the first and the second do to the element, such as ``("writes", "reads")``, where two meet.
-
-    >>> from minigrad.debug.report import Race
-    >>> Race("write-write", "two iterations write out[0]", array="out", index=(0,)).index
-    (0,)
     """
 
     kind: str
@@ -111,10 +105,6 @@ class Loop:
         line: Where it begins.
         iterations: How many it had, over all times it ran.
         function: The function that holds it.
-
-    >>> from minigrad.debug.report import Loop
-    >>> Loop(line=3, iterations=100, function="add").iterations
-    100
     """
 
     line: int
@@ -130,11 +120,6 @@ class Traffic:
         reads: How often.
         writes: Likewise.
         writers: The iterations, or threads, that wrote.
-
-    >>> from minigrad.debug.report import Traffic
-    >>> traffic = Traffic(reads=8, writes=4, writers={0, 1})
-    >>> traffic.reads, len(traffic.writers)
-    (8, 2)
     """
 
     reads: int = 0
@@ -144,12 +129,7 @@ class Traffic:
 
 @dataclass
 class Counts:
-    """The numbers of elements that one thread reads and writes.
-
-    >>> from minigrad.debug.report import Counts
-    >>> Counts(global_reads=2, global_writes=1)
-    Counts(global_reads=2, global_writes=1, shared_reads=0, shared_writes=0, atomics=0)
-    """
+    """The numbers of elements that one thread reads and writes."""
 
     global_reads: int = 0
     global_writes: int = 0
@@ -171,10 +151,6 @@ class Report:
         steps: How many steps all runs took.
         loops: The prange loops that ran in parallel. A loop inside another one is not parallel.
         traffic: By array, how often its elements were read and written in parallel loops during the first run.
-
-    >>> from minigrad.debug.report import Report
-    >>> bool(Report("add"))
-    False
     """
 
     name: str
@@ -305,10 +281,6 @@ class CudaReport(Report):
         collided: Array and address of the elements that findings of the first run are about.
         steady: Whether all runs, whose orders of threads differ, gave the same result, but for rounding. Where atomic
             operations hand out places, a correct kernel need not be steady.
-
-    >>> from minigrad.debug.report import CudaReport
-    >>> CudaReport("add", grid=(2, 1, 1), block=(8, 1, 1)).grid
-    (2, 1, 1)
     """
 
     grid: Index = (1, 1, 1)

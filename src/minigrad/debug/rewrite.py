@@ -17,8 +17,6 @@ import numpy as np
 
 from minigrad.debug.source import MISSING, resolve, tree_of
 
-__all__ = ["Rewriter", "build", "codes_of", "hook"]
-
 RUNTIME = "__mg__"
 _DIRECT = frozenset(
     getattr(builtins, name)

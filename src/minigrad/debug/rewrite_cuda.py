@@ -9,8 +9,6 @@ from minigrad.debug.device import DEVICE_NAMES, Device, is_cuda
 from minigrad.debug.rewrite import Rewriter, hook
 from minigrad.debug.source import MISSING, resolve, unwrap
 
-__all__ = ["CudaRewriter", "waits"]
-
 _BARRIERS = frozenset(("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"))
 
 
@@ -38,7 +36,7 @@ class CudaRewriter(Rewriter):
         test = ast.Compare(
             ast.Attribute(kept, "__class__", ast.Load()),
             [ast.IsNot()],
-            [ast.Attribute(_runtime(), "waiting", ast.Load())],
+            [ast.Attribute(ast.Name("__mg__", ast.Load()), "waiting", ast.Load())],
         )
         return ast.copy_location(ast.IfExp(test, ast.Name("__made__", ast.Load()), waiting), node)
 
@@ -73,10 +71,6 @@ class CudaRewriter(Rewriter):
         else:
             node.slice = new[0]
         return node
-
-
-def _runtime() -> ast.expr:
-    return ast.Name("__mg__", ast.Load())
 
 
 def _device(node: ast.expr) -> ast.expr:

@@ -9,8 +9,6 @@ from minigrad.debug.loops import Plan, assigned, plan
 from minigrad.debug.rewrite import Rewriter, hook
 from minigrad.debug.source import resolve, unwrap
 
-__all__ = ["PrangeRewriter"]
-
 
 class PrangeRewriter(Rewriter):
     """Rewrites prange loops: every iteration begins with its private variables taken away.

@@ -24,8 +24,6 @@ from minigrad.debug.report import Race, Traffic
 from minigrad.debug.rewrite import codes_of
 from minigrad.debug.source import line_of, unwrap
 
-__all__ = ["STEPS", "Endless", "Runtime", "by_name", "check_call", "copies", "kernel_function", "made_by"]
-
 STEPS = 2_000_000
 """The seconds that a run may take by default."""
 

@@ -10,8 +10,6 @@ import textwrap
 import types
 from typing import Any
 
-__all__ = ["MISSING", "line_of", "resolve", "tree_of", "unwrap"]
-
 MISSING: Any = object()
 """The value that `resolve` returns for a name whose object is not known before the function runs."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from minigrad.datasets import Points
     from minigrad.mlp import MLP, Epoch
 
-__all__ = ["Moment", "Numbers", "folding", "loss_curve", "snapshot"]
-
 Line = tuple[float, float, float]
 """The numbers w1, w2 and b of w1 x1 + w2 x2 + b."""
 
@@ -26,10 +24,6 @@ class Numbers:
 
     Args:
         model: The network. Its parameters may go on changing.
-
-    >>> from minigrad.draw.boundary import Numbers
-    >>> Numbers(minigrad.mlp.MLP((2, 4))).predict(np.zeros((3, 2))).shape
-    (3,)
     """
 
     def __init__(self, model: MLP) -> None:
@@ -62,11 +56,6 @@ class Moment:
         loss: The mean loss in it.
         correct: How many points were on the right side.
         network: The network's numbers at that time.
-
-    >>> model = minigrad.mlp.MLP((2, 4))
-    >>> epoch = next(iter(minigrad.mlp.fit(model, minigrad.datasets.simple(8), epochs=1)))
-    >>> minigrad.draw.snapshot(model, epoch).step
-    1
     """
 
     step: int

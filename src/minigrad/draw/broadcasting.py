@@ -14,8 +14,6 @@ from typing import Any
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, text
 
-__all__ = ["LARGEST", "broadcast", "reduction"]
-
 LARGEST = 60
 """Elements of a tensor that can be told apart in a picture."""
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from html import escape
 from itertools import chain, count
 
-__all__ = ["Stop", "course_map", "placed", "reduced"]
-
 ROW, LANE, TOP, MARGIN, RADIUS = 36, 18, 20, 12, 6
 LETTER = 8
 """The width of a letter of the titles, at most, in the mean."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, text
 
-__all__ = ["kinds_of_tensors"]
-
 _KINDS = (
     ("constant", "cell", "no", "yes", "None"),
     ("parameter", "used", "yes", "yes", "None"),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from minigrad.debug.draw import AccessPicture
     from minigrad.debug.memory import Root
 
-__all__ = ["MOST_ELEMENTS", "MOST_THREADS", "accesses", "blocks", "reads", "tiles"]
-
 MOST_THREADS = 144
 """Threads of a grid that can still be told apart."""
 

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, label, text
 
-__all__ = ["LARGEST", "jacobians", "matmul_shapes", "permuted_gradient"]
-
 Array = NDArray[Any]
 LARGEST = 24
 """Elements of a tensor that can be told apart in these pictures."""

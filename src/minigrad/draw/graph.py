@@ -58,10 +58,6 @@ class ExpressionGraph:
 
     Attributes:
         least: Letters for which a box has room at least, so that pictures of one graph are of one size.
-
-    >>> x = minigrad.Scalar(3.0)
-    >>> type(minigrad.draw.expression_graph(x * x, x=x)).__name__
-    'ExpressionGraph'
     """
 
     least = 0
@@ -317,10 +313,6 @@ def start_of(result: Any, gradient: Any) -> Any:
 
     Raises:
         ValueError: If the result has several elements, and the gradient another shape.
-
-    >>> from minigrad.draw.graph import start_of
-    >>> start_of(minigrad.Scalar(3.0), 1.0)
-    1.0
     """
     if not hasattr(result, "shape"):
         return gradient

@@ -14,8 +14,6 @@ from minigrad.draw.networks import _array
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, box, text
 from minigrad.draw.plots import INK, Picture, canvas
 
-__all__ = ["attention", "library"]
-
 _MOST = 48
 _WIDE = 900.0
 _NAMES_FROM = 190.0

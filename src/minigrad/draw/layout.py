@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-__all__ = ["Layout", "lay_out"]
-
 SWEEPS = 6
 """How often the layers are put in order, from the left and from the right in turn; more changes nothing visible."""
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from minigrad.draw.plots import INK, LINES, Picture, canvas, whole_numbers
 
-__all__ = ["bytes_and_seconds", "memory_over_time"]
-
 _STYLES = "-", "--", ":", "-."
 _MARKERS = "os^Dv"
 

@@ -26,8 +26,6 @@ from minigrad.layout import count
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["LARGEST", "activations", "convolution", "digits", "kernels", "tiled"]
-
 LARGEST = 12
 """Elements along an axis that can be told apart in a picture of boxes."""
 

@@ -10,11 +10,6 @@ import base64
 from collections.abc import Iterable
 from html import escape
 
-__all__ = [
-    "CHARACTER", "LINE", "MARGIN", "SMALL", "Drawing", "arrow", "box", "fitting", "frame", "image", "label", "page",
-    "text",
-]  # fmt: skip
-
 CHARACTER, LINE, MARGIN = 7.3, 17.0, 14.0
 """Width of the font's letters, height of a line, and the empty room around a drawing, in pixels."""
 

@@ -17,8 +17,6 @@ from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, 
 if TYPE_CHECKING:
     from minigrad.debug import Race, Report
 
-__all__ = ["MOST_BOXES", "MOST_THREADS", "iterations", "races", "walk"]
-
 MOST_BOXES, MOST_THREADS = 24, 12
 """Iterations side by side, and threads one below the other, that can be told apart."""
 

@@ -83,11 +83,7 @@ class Picture:
         self.caption = caption
 
     def png(self) -> bytes:
-        """Return the picture as a PNG file.
-
-        >>> minigrad.draw.elementary().png()[1:4]
-        b'PNG'
-        """
+        """Return the picture as a PNG file."""
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format="png", dpi=_DPI, facecolor="white", metadata={"Software": None})
         return buffer.getvalue()
@@ -112,11 +108,6 @@ def canvas(columns: int = 1, *, rows: int = 1, width: float = 6.0, height: float
         rows: How many stand below each other.
         width: Of the whole figure, in inches.
         height: Likewise.
-
-    >>> from minigrad.draw.plots import canvas
-    >>> figure, axes = canvas(columns=2)
-    >>> len(axes)
-    2
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure

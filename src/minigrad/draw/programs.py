@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from minigrad.graph.program import Graph
     from minigrad.symbols import Program
 
-__all__ = ["LARGEST", "program", "rewrite"]
-
 LARGEST = 60
 """Boxes of a picture that can still be read."""
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from minigrad.debug.memory import Root
     from minigrad.debug.report import Event, Index, Moment
 
-__all__ = ["MOST_PLACES", "shared_memory"]
-
 MOST_PLACES = 16
 """Elements of shared memory beside each other."""
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, label, text
 
-__all__ = ["MOST_SCORES", "MOST_VALUES", "memory_plan", "running_softmax", "timeline"]
-
 MOST_VALUES = 24
 """Values in one picture whose names can still be read."""
 

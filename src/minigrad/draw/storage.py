@@ -19,8 +19,6 @@ from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, 
 from minigrad.layout import count
 from minigrad.tensor_data import TensorData
 
-__all__ = ["LARGEST", "data_of", "permute", "strides"]
-
 LARGEST = 96
 """Elements of a storage, or of a view, that can be told apart in a picture."""
 

@@ -12,8 +12,6 @@ from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas, whol
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["roofline", "runs", "timings"]
-
 _MARKERS = "os^Dv"
 _TICKS = 8  # sizes that can be written below the axis
 Measured = float | Sequence[float]

@@ -11,8 +11,6 @@ from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas, whol
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["descents", "learning_curves", "signals"]
-
 Point = tuple[float, float]
 
 _STYLES = ("-", "--", "-.", ":", (0, (1, 1)))

@@ -15,8 +15,6 @@ from typing import Any
 from minigrad.draw.graph import number
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, arrow, box, text
 
-__all__ = ["LARGEST", "batched", "dual", "flattened", "passes"]
-
 LARGEST = 24
 """Leaves, or elements of one example, that can be told apart in these pictures."""
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from minigrad import autodiff
 
-__all__ = ["LARGEST", "Visit", "Watched", "check_variables", "watch"]
-
 LARGEST = 120
 """Nodes in a picture that can still be read."""
 

@@ -16,8 +16,6 @@ from minigrad.exercises.reading import answer_cells
 from minigrad.exercises.stubs import KEPT, codes, is_unfinished
 from minigrad.machine.overrides import is_ours
 
-__all__ = ["collect", "done_in", "is_of_another", "missing", "needs", "placed_in", "there", "was_installed"]
-
 _MISSING: Any = object()
 
 

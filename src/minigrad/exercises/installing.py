@@ -15,8 +15,6 @@ from typing import Any
 
 from minigrad.machine import overrides
 
-__all__ = ["Installation", "install", "installed", "reference", "take_out", "written_by_student"]
-
 _MISSING: Any = object()
 _changing = threading.RLock()
 
@@ -192,10 +190,5 @@ def reference() -> Iterator[None]:
 
 
 def installed() -> list[str]:
-    """Return the dotted names of everything that is installed now.
-
-    >>> from minigrad.exercises.installing import installed
-    >>> sorted(installed())
-    []
-    """
+    """Return the dotted names of everything that is installed now."""
     return sorted({name for installation in _installed for name in installation.names})

@@ -10,18 +10,6 @@ from pathlib import Path
 from minigrad.errors import MissingPath
 from minigrad.exercises import syllabus
 
-__all__ = [
-    "DEFAULT",
-    "FOLDER",
-    "PROGRESS",
-    "folder_here",
-    "fresh_copy",
-    "lessons_beside",
-    "lessons_in",
-    "notebooks_in",
-    "working_folders_in",
-]
-
 FOLDER = ".minigrad"
 """What makes a folder a working folder: `minigrad start` puts it there."""
 

@@ -16,18 +16,11 @@ from minigrad.exercises import syllabus
 from minigrad.exercises.lesson_files import fresh_copy
 from minigrad.exercises.marker import exercise_of, marker
 
-__all__ = ["answer_cells", "code_of", "grade_id_of", "is_reading", "left_out", "namespace_of", "run_answer"]
-
 _reading = False
 
 
 def is_reading() -> bool:
-    """Return whether a notebook's cells are being run for the answers in them.
-
-    >>> from minigrad.exercises.reading import is_reading
-    >>> is_reading()
-    False
-    """
+    """Return whether a notebook's cells are being run for the answers in them."""
     return _reading
 
 
@@ -62,10 +55,6 @@ def code_of(source: str) -> CodeType | None:
     Raises:
         MinigradError: If Python cannot read the text; the message says why. Not only a SyntaxError says so: deep
             nesting ends in a RecursionError or a MemoryError.
-
-    >>> from minigrad.exercises.reading import code_of
-    >>> code_of("# nothing yet") is None
-    True
     """
     try:
         with warnings.catch_warnings(action="ignore"):  # the one who runs the cell is told

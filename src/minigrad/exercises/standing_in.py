@@ -20,8 +20,6 @@ from minigrad.exercises.stubs import KEPT, is_stub
 from minigrad.exercises.syllabus import Exercise
 from minigrad.machine.overrides import is_cut, is_ours
 
-__all__ = ["fill_stubs", "lessons_before", "stand_in", "standing_in", "without_answer"]
-
 
 def standing_in(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answers of a notebook that the library around an exercise needs, because it lacks its own.

@@ -12,19 +12,12 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["KEPT", "codes", "gives_up", "is_stub", "is_unfinished"]
-
 KEPT = "__minigrad_stubs__"
 """The name under which a namespace keeps the stubs that `use` has put the library's functions in the place of."""
 
 
 def is_stub(value: Any) -> bool:
-    """Return whether a function, or its code, does nothing but say that it is not implemented.
-
-    >>> from minigrad.exercises.stubs import is_stub
-    >>> is_stub(len)
-    False
-    """
+    """Return whether a function, or its code, does nothing but say that it is not implemented."""
     code = value.__code__ if isinstance(value, FunctionType) else value
     if not isinstance(code, CodeType) or code.co_names != ("NotImplementedError",):
         return False
@@ -32,12 +25,7 @@ def is_stub(value: Any) -> bool:
 
 
 def is_unfinished(value: Any) -> bool:
-    """Return whether a function, or a method of a class, is a stub or still contains the line of the stub.
-
-    >>> from minigrad.exercises.stubs import is_unfinished
-    >>> is_unfinished(minigrad.operators.add)
-    False
-    """
+    """Return whether a function, or a method of a class, is a stub or still contains the line of the stub."""
     return is_stub(value) or gives_up(value)
 
 
@@ -45,10 +33,6 @@ def gives_up(value: Any) -> bool:
     """Return whether code, or that of a function or class, can reach the stub's ``raise NotImplementedError()``.
 
     An error that gives a reason is the student's own, and what stands behind a ``return`` is out of reach.
-
-    >>> from minigrad.exercises.stubs import gives_up
-    >>> gives_up(minigrad.operators.add)
-    False
     """
     return any(map(_raises_the_stub, codes(value)))
 
@@ -69,12 +53,7 @@ def _raises_the_stub(code: CodeType) -> bool:
 
 
 def codes(value: Any) -> Iterator[CodeType]:
-    """Yield the code of a function, compiled or not, or of a class's methods, and of all functions inside.
-
-    >>> from minigrad.exercises.stubs import codes
-    >>> [code.co_name for code in codes(minigrad.operators.add)]
-    ['add']
-    """
+    """Yield the code of a function, compiled or not, or of a class's methods, and of all functions inside."""
     if isinstance(value, type):
         for member in vars(value).values():
             yield from codes(getattr(member, "__func__", member))

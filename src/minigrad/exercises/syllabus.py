@@ -12,8 +12,6 @@ from typing import Any
 
 from minigrad.errors import UnknownExercise
 
-__all__ = ["Exercise", "assignment_words", "catalogue", "course", "get", "meant", "named"]
-
 
 @dataclass(frozen=True)
 class Exercise:

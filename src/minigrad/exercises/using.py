@@ -21,9 +21,6 @@ from minigrad.exercises.standing_in import fill_stubs, without_answer
 from minigrad.exercises.stubs import is_unfinished
 from minigrad.exercises.syllabus import Exercise
 
-__all__ = ["needs_installed", "use", "written"]
-
-
 NAMED = 2
 """So many exercises of a lesson that are not the student's are named, and the others counted."""
 

@@ -19,8 +19,6 @@ from minigrad.graph.program import Var
 from minigrad.tensors import Tensor, abstract_mode
 from minigrad.transforms.trees import PyTreeDef
 
-__all__ = ["MISS", "quick_call"]
-
 MISS = object()
 """What a quick call returns for arguments of another form."""
 

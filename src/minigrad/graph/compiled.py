@@ -31,8 +31,6 @@ from minigrad.graph.preparing import prepare
 from minigrad.graph.program import Equation, Graph, Var
 from minigrad.graph.writing import Writer
 
-__all__ = ["Program"]
-
 _QUICK = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_char_p)
 """A call of a small kernel, which keeps Python's lock: to give it away takes longer."""
 

@@ -18,8 +18,6 @@ from minigrad.transforms.checkpointing import Barrier
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["FOLDS", "Element", "element_of", "fold_of", "is_view", "looked_at", "operands_of", "shares_memory"]
-
 Element = tuple[Any, "Expression"]
 """The type in which an expression is computed (None: any float, for truth values) and the expression."""
 
@@ -99,13 +97,9 @@ def _type_of(kernel: str, operands: Sequence[Any], out: np.dtype[Any]) -> Any:
         return None
     if all(x.dtype == np.bool_ if isinstance(x, Var) else isinstance(x, bool) for x in values):
         return out
-    common = arrays.promote([_stand_in(x) for x in values])
+    common = arrays.promote([_empty(x.dtype, len(x.shape)) if isinstance(x, Var) else x for x in values])
     compares = kernel == "is_true" or operators.FORMS.get(kernel, operators.Form()).compares
     return common if common.kind == "f" and compares else None
-
-
-def _stand_in(x: Any) -> Any:
-    return _empty(x.dtype, len(x.shape)) if isinstance(x, Var) else x
 
 
 @lru_cache(maxsize=256)
@@ -130,12 +124,7 @@ def fold_of(equation: Equation) -> tuple[str, tuple[int, ...]] | None:
 
 
 def is_view(equation: Equation) -> bool:
-    """Return whether an equation only looks at the elements of another value: in another order, shape or part.
-
-    >>> from minigrad.graph.elements import is_view
-    >>> is_view(minigrad.graph.trace(lambda x: x.T, minigrad.zeros(3, 2)).equations[0])
-    True
-    """
+    """Return whether an equation only looks at the elements of another value: in another order, shape or part."""
     if not equation.operands or not isinstance(equation.operands[0], Var) or equation.saved:
         return False
     if equation.op is tensor_functions.Index:
@@ -144,12 +133,7 @@ def is_view(equation: Equation) -> bool:
 
 
 def shares_memory(equation: Equation) -> bool:
-    """Return whether an equation's result is the memory of its first operand: a view, or the same behind a barrier.
-
-    >>> from minigrad.graph.elements import shares_memory
-    >>> shares_memory(minigrad.graph.trace(lambda x: x.T, minigrad.zeros(3, 2)).equations[0])
-    True
-    """
+    """Return whether an equation's result is the memory of its first operand: a view, or the same behind a barrier."""
     return equation.op is Barrier or is_view(equation)
 
 

@@ -17,8 +17,6 @@ from minigrad.nn import loss_rules
 from minigrad.tensors import Tensor
 from minigrad.transforms.trees import tree_flatten
 
-__all__ = ["expand", "inlined"]
-
 LONG = 1 << 15
 """Elements of a row from which on few rows are left to the kernels that share a row among threads."""
 

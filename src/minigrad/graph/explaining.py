@@ -10,8 +10,6 @@ from minigrad.graph.forms import Call
 from minigrad.graph.program import Var
 from minigrad.transforms.trees import unlike
 
-__all__ = ["captured_differences", "differences"]
-
 
 def differences(call: Call, known: Call, paths: Sequence[str]) -> list[str]:
     """Return what a call has that another one had not.

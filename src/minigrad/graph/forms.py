@@ -16,8 +16,6 @@ from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor, creation
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, orders_of, tree_flatten
 
-__all__ = ["Call", "Places", "Static", "form_of", "objects_of", "paths_of", "places_of", "refused_structure"]
-
 _OF_TENSORS = {np.dtype(kind) for kind in ("float32", "float64", "int32", "int64", "bool")}
 
 

@@ -24,8 +24,6 @@ from minigrad.graph.passes import draws
 from minigrad.graph.program import Equation, Graph, Several, Var, replaced
 from minigrad.transforms.trees import PyTreeDef
 
-__all__ = ["Fused", "fuse", "push_broadcasts"]
-
 
 class Fused(Several):
     """Equations that one loop computes: the graph ``body``, with the operands as its inputs."""

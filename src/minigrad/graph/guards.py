@@ -39,8 +39,6 @@ from minigrad.nn.module import Module
 from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor
 
-__all__ = ["ARGUMENT", "Names", "Walk", "holds_more", "is_object"]
-
 ARGUMENT = "\x1f"
 """How the place of something in an argument begins; nothing else has this sign."""
 

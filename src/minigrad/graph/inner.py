@@ -17,17 +17,6 @@ from minigrad.transforms.nodes import with_rules
 from minigrad.transforms.recording import is_variable, zeros_like
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, unlike
 
-__all__ = [
-    "Inner",
-    "check_same",
-    "filled",
-    "innermost",
-    "only_variables",
-    "tensors_of",
-    "with_derivatives",
-    "with_values",
-]
-
 
 class Inner:
     """A function traced inside of a running trace.

@@ -27,8 +27,6 @@ from minigrad.tensors import Tensor, abstract_mode
 from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.trees import PyTreeDef, tree_unflatten
 
-__all__ = ["CacheInfo", "Jitted", "jit"]
-
 Result = TypeVar("Result")
 
 MOST_QUICK = 4

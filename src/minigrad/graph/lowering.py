@@ -23,8 +23,6 @@ from minigrad.backends.numba.geometry import contiguous_strides
 from minigrad.graph.elements import element_of, fold_of, is_view, looked_at, operands_of
 from minigrad.graph.program import Equation, Var
 
-__all__ = ["Lowered", "Space", "lower", "space_of", "stand_in"]
-
 MOST_STEPS, MOST_ARRAYS = 64, 24
 """Up to which a loop is generated: a longer one has more values than a processor has registers."""
 

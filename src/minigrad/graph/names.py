@@ -11,8 +11,6 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["globals_of", "is_of_a_library", "names_in", "names_libraries_gradient", "reads_any_name"]
-
 _PYTHONS = os.path.realpath(sysconfig.get_paths()["stdlib"])
 _BY_ANY_NAME = {"vars", "__dict__", "__getattribute__", "asdict", "astuple", "getmembers", "attrgetter", "methodcaller"}
 """Names of code that may read attributes whose names it does not have."""

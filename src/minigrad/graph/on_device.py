@@ -24,8 +24,6 @@ from minigrad.graph.planning import Plan
 from minigrad.graph.program import Graph
 from minigrad.graph.writing import Writer
 
-__all__ = ["OnDevice"]
-
 
 class OnDevice(Writer):
     """Writes the function that runs a graph on a CUDA device."""

@@ -16,8 +16,6 @@ from minigrad.graph.fusing import Fused
 from minigrad.graph.lowering import lower
 from minigrad.graph.program import Equation, Graph, Var
 
-__all__ = ["Plan", "bytes_of", "plan_for", "plan_memory"]
-
 ALIGNMENT = 64
 
 

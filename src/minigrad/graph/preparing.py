@@ -17,8 +17,6 @@ from minigrad.graph.fusing import fuse, push_broadcasts
 from minigrad.graph.passes import optimize, remove_dead
 from minigrad.graph.program import Equation, Graph, Var
 
-__all__ = ["fold_last", "join_placed", "permute_parts", "prepare", "shrink_constants", "sum_repeated"]
-
 
 def shrink_constants(graph: Graph) -> Graph:
     """Keep one number of a constant that has the same everywhere, and repeat it by an expansion.

@@ -21,8 +21,6 @@ from minigrad.tensor_functions import View
 from minigrad.tensors import Tensor
 from minigrad.transforms.trees import PyTreeDef
 
-__all__ = ["Equation", "Graph", "Several", "Var", "compute", "frozen", "replaced", "variables_in"]
-
 
 @dataclass(frozen=True, eq=False)
 class Var:

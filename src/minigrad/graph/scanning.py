@@ -29,8 +29,6 @@ from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.recording import Recording, is_variable, zeros_like
 from minigrad.transforms.trees import PyTreeDef, tree_flatten
 
-__all__ = ["scan"]
-
 
 class Scan(Several):
     """A graph run for each element along the first axes of some operands, handing values on from one to the next."""

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from minigrad.graph.program import Var
     from minigrad.graph.tracing import Trace
 
-__all__ = ["LEFT", "Draw", "TracedTensor", "function_of", "method_of", "refuse"]
-
 _HERE, _PYTHONS = str(Path(__file__).parents[1]), sysconfig.get_paths()["stdlib"]
 
 

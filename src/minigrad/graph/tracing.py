@@ -22,8 +22,6 @@ from minigrad.tensors import Tensor, _check_shapes, abstract_mode
 from minigrad.transforms.batched import BatchedTensor
 from minigrad.transforms.trees import PyTreeDef, leaves_by_path, tree_flatten
 
-__all__ = ["Constant", "Trace", "trace", "traced", "traced_in"]
-
 
 class Trace:
     """The equations of one run of a function on traced tensors.

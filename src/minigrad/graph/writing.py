@@ -22,8 +22,6 @@ from minigrad.graph.planning import Plan
 from minigrad.graph.program import Equation, Graph, Var, compute, replaced, variables_in
 from minigrad.transforms.checkpointing import Barrier
 
-__all__ = ["Writer"]
-
 
 def compute_apart(op: type[Function], operands: list[Any], *options: Any) -> list[Any]:
     """Compute as `compute` does, but return no operand, or view of one, as a result: a sum over no axes is its operand.

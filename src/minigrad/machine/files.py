@@ -10,8 +10,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["Busy", "locked", "replacing", "write"]
-
 
 class Busy(OSError):
     """Another program has held the lock for too long."""

@@ -9,8 +9,6 @@ from typing import Any
 
 from minigrad.machine.missing import missing
 
-__all__ = ["first_use"]
-
 
 def first_use(package: str, module_of: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return a package's ``__getattr__`` and ``__dir__`` (PEP 562).

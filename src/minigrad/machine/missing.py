@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["missing", "refused"]
-
 LIST = Path(__file__).with_name("torch_names.txt")
 
 

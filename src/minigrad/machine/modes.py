@@ -12,8 +12,6 @@ from collections.abc import Callable, Generator
 from threading import get_ident
 from typing import Any, Protocol
 
-__all__ = ["Mode", "Setting", "Switch"]
-
 
 class Switch(Protocol):
     """Where a setting is kept, for the thread that asks.

@@ -10,8 +10,6 @@ import importlib.util
 
 from minigrad.errors import MissingPackage
 
-__all__ = ["has_grader", "is_installed", "require"]
-
 _TITLES = {"numba": "Numba"}
 
 

@@ -12,24 +12,6 @@ from minigrad.backends import arrays
 from minigrad.functions import where
 from minigrad.tensors import Tensor, creation, need_tensors, several
 
-__all__ = [
-    "changed",
-    "cosine_similarity",
-    "elu",
-    "gelu",
-    "hardtanh",
-    "leaky_relu",
-    "logsigmoid",
-    "normalize",
-    "pad",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-    "prelu",
-    "relu6",
-    "silu",
-    "softplus",
-]
-
 
 def _floats(name: str, x: Tensor) -> Tensor:
     need_tensors(name, x)

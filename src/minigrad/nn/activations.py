@@ -6,8 +6,6 @@ from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.tensors import Tensor
 
-__all__ = ["GELU", "LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh"]
-
 
 class ReLU(Module):
     """Keeps positive elements, and replaces the others by 0.

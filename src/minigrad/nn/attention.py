@@ -18,8 +18,6 @@ from minigrad.nn.normalization import LayerNorm
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["MultiheadAttention", "TransformerEncoderLayer"]
-
 
 class MultiheadAttention(Module):
     """Attention in several heads, each of which sees a part of the features.

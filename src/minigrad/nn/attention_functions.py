@@ -11,8 +11,6 @@ from minigrad.machine import overrides
 from minigrad.nn.checking import check_probability
 from minigrad.tensors import Tensor, need_tensors
 
-__all__ = ["attention_scores", "scaled_dot_product_attention"]
-
 
 def scaled_dot_product_attention(
     query: Tensor,

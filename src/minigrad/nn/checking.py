@@ -11,21 +11,6 @@ from minigrad.functions import Function
 from minigrad.nn.convolution import Windows, output_size
 from minigrad.tensors import Tensor, need_tensors
 
-__all__ = [
-    "InRange",
-    "as_tuple",
-    "check_integers",
-    "check_padding",
-    "check_probability",
-    "check_reduction",
-    "check_running",
-    "check_scores",
-    "check_size",
-    "check_sizes",
-    "in_range",
-    "padding_row",
-]
-
 
 def as_tuple(name: str, value: object, count: int, least: int) -> Any:
     """Return one whole number for each axis.

@@ -8,8 +8,6 @@ from typing import Any, overload
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
-
 
 class Sequential(Module):
     """A chain of modules. Each one takes the result of the one before it.
@@ -95,11 +93,7 @@ class ModuleList(Module):
         return self
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
-        """Add modules at the end.
-
-        >>> len(minigrad.nn.ModuleList().extend([minigrad.nn.ReLU(), minigrad.nn.Tanh()]))
-        2
-        """
+        """Add modules at the end."""
         for module in modules:
             self.append(module)
         return self
@@ -140,13 +134,7 @@ class ModuleDict(Module):
         self.update(modules)
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
-        """Add modules, or put them in the place of those of the same names.
-
-        >>> heads = minigrad.nn.ModuleDict()
-        >>> heads.update({"small": minigrad.nn.Linear(4, 1)})
-        >>> len(heads)
-        1
-        """
+        """Add modules, or put them in the place of those of the same names."""
         for name, module in modules.items() if isinstance(modules, Mapping) else modules:
             self[name] = module
 
@@ -207,20 +195,12 @@ class ParameterList(Module):
         self.extend(values)
 
     def append(self, value: Any) -> ParameterList:
-        """Add a parameter at the end.
-
-        >>> len(minigrad.nn.ParameterList().append(minigrad.ones(2)))
-        1
-        """
+        """Add a parameter at the end."""
         self.add_parameter(str(len(self)), value)
         return self
 
     def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Add parameters at the end.
-
-        >>> len(minigrad.nn.ParameterList().extend([minigrad.ones(2), minigrad.ones(2)]))
-        2
-        """
+        """Add parameters at the end."""
         for value in values:
             self.append(value)
         return self

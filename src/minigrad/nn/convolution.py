@@ -22,12 +22,10 @@ from minigrad import backends
 from minigrad.backends import arrays
 from minigrad.functions import Function
 from minigrad.machine import overrides
-from minigrad.tensor_functions import expand, sum_over
+from minigrad.tensor_functions import either, expand, sum_over
 
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
-
-__all__ = ["Conv2d", "ConvInput", "ConvWeight", "Pair", "Windows", "either", "output_size", "padded"]
 
 Pair = tuple[int, int]
 
@@ -158,20 +156,6 @@ class ConvWeight(Function):
     def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Each factor's change with the other factor."""
         return _product_rule(cls, ctx, tangents, windows=ctx.windows, size=ctx.size)
-
-
-class _Nothing:
-    """The context of a function that nobody will differentiate."""
-
-    def save_for_backward(self, *values: object) -> None:
-        """Keep nothing."""
-
-
-def either(function: type[Function], *inputs: object, **options: object) -> Any:
-    """Apply a raw function to tensors with recording, to arrays without."""
-    if any(hasattr(x, "chain_rule") for x in inputs):
-        return function.apply(*inputs, **options)
-    return function.forward(_Nothing(), *inputs, **options)
 
 
 def _product_rule(function: type[Function], ctx: TensorContext, tangents: Sequence[Any], **options: Any) -> Any:

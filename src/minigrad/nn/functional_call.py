@@ -10,8 +10,6 @@ from minigrad.layout import type_name
 from minigrad.nn.module import Module
 from minigrad.tensors import Tensor
 
-__all__ = ["functional_call"]
-
 
 def functional_call(module: Module, parameters: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
     """Call a module with other tensors in place of its parameters and buffers, and leave it as it was.

@@ -16,8 +16,6 @@ from minigrad.tensors import Tensor
 if TYPE_CHECKING:
     from minigrad.nn.module import Module
 
-__all__ = ["Hook", "call_with_hooks"]
-
 When = Literal["before", "behind", "before backward", "behind backward"]
 
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from minigrad.machine._numba import numba
 
-__all__ = ["conv1d_kernel", "conv2d_kernel"]
-
 prange = numba.prange
 
 

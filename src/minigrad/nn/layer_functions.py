@@ -23,18 +23,6 @@ from minigrad.nn.checking import (
 from minigrad.nn.convolution import Conv2d, Windows
 from minigrad.tensors import Tensor, need_tensors
 
-__all__ = [
-    "batch_norm",
-    "conv1d",
-    "conv2d",
-    "embedding",
-    "group_norm",
-    "layer_norm",
-    "linear",
-    "one_hot",
-    "rms_norm",
-]
-
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Compute input @ weight.T + bias in one operation.

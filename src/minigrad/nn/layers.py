@@ -14,8 +14,6 @@ from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["Conv1d", "Conv2d", "Dropout", "Dropout2d", "Embedding", "Flatten", "Identity", "Linear", "Unflatten"]
-
 
 class Identity(Module):
     """Returns its input. Any arguments are taken and ignored.

@@ -11,21 +11,6 @@ from minigrad.nn.checking import check_integers, check_reduction, check_scores, 
 from minigrad.nn.loss_rules import BCEWithLogits, SquaredError
 from minigrad.tensors import Tensor, need_tensors
 
-__all__ = [
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
-    "mse_loss",
-    "nll_loss",
-    "nll_loss_of_each",
-    "of_probabilities",
-    "rows_and_targets",
-    "smooth_l1_loss",
-    "smoothed",
-]
-
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Compute (input - target)^2.

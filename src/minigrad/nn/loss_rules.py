@@ -17,8 +17,6 @@ from minigrad.functions import Function
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
 
-__all__ = ["BCEWithLogits", "CrossEntropy", "SquaredError"]
-
 
 class SquaredError(Function):
     """(x - target)^2, each of them, their sum or their mean."""

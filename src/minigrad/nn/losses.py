@@ -6,17 +6,6 @@ from minigrad.nn import checking, functional
 from minigrad.nn.module import Module
 from minigrad.tensors import Tensor
 
-__all__ = [
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "CrossEntropyLoss",
-    "HuberLoss",
-    "L1Loss",
-    "MSELoss",
-    "NLLLoss",
-    "SmoothL1Loss",
-]
-
 
 class _Loss(Module):
     """A loss.

@@ -17,8 +17,6 @@ from minigrad.nn.states import LoadReport, in_place_of, mismatches
 from minigrad.tensors import Tensor
 from minigrad.tensors.inplace import refuse_from_outside
 
-__all__ = ["Module"]
-
 _Self = TypeVar("_Self", bound="Module")
 _T = TypeVar("_T")
 
@@ -347,11 +345,7 @@ class Module(plain.Module):
         return _once(named) if remove_duplicate else named
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Yield all buffers, each once; or this module's own alone.
-
-        >>> list(minigrad.nn.Linear(2, 4).buffers())
-        []
-        """
+        """Yield all buffers, each once; or this module's own alone."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target: str) -> Module:

@@ -15,8 +15,6 @@ from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "RMSNorm"]
-
 
 class BatchNorm1d(Module):
     """Normalises each channel over the batch, then scales and shifts it by trained factors.

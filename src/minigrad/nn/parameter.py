@@ -6,8 +6,6 @@ from typing import Any
 
 from minigrad.tensors import Tensor, abstract_mode
 
-__all__ = ["Parameter"]
-
 
 class Parameter(Tensor):
     """A tensor that a `Module` registers when it is assigned to an attribute.

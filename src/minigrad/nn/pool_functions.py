@@ -16,12 +16,11 @@ import numpy as np
 from minigrad import backends
 from minigrad.backends import arrays
 from minigrad.functions import Function
-from minigrad.nn.convolution import Pair, Windows, either, output_size, padded
+from minigrad.nn.convolution import Pair, Windows, output_size, padded
+from minigrad.tensor_functions import either
 
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
-
-__all__ = ["AvgPool2d", "AvgSpread", "MaxIndices", "MaxPool2d", "WindowScatter", "WindowTake", "lowest"]
 
 
 class AvgPool2d(Function):

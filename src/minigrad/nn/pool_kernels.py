@@ -11,8 +11,6 @@ from minigrad.backends.numba.elementwise import GRAIN, indent, parameters
 from minigrad.backends.numba.geometry import address
 from minigrad.nn.convolution import Pair, Windows, output_size
 
-__all__ = ["maximum", "maximum_back", "mean", "mean_back"]
-
 Array = np.ndarray[Any, Any]
 
 _WINDOWS = [

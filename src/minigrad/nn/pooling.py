@@ -8,8 +8,6 @@ from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.tensors import Tensor
 
-__all__ = ["AdaptiveAvgPool2d", "AvgPool2d", "MaxPool2d", "PixelShuffle", "PixelUnshuffle"]
-
 
 class AvgPool2d(Module):
     """Replaces windows of images, of shape (batch, channels, height, width), by their mean.

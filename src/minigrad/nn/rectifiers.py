@@ -9,8 +9,6 @@ from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["ELU", "Hardtanh", "LeakyReLU", "LogSigmoid", "PReLU", "ReLU6", "SiLU", "Softplus"]
-
 
 class LeakyReLU(Module):
     """Keeps positive elements, and multiplies the others by a small slope.

@@ -21,8 +21,6 @@ from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation, need_tensors
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
-
 State = tuple[Tensor, ...]
 """What a layer remembers between two steps: (h,), or (h, c) for an LSTM."""
 
@@ -224,10 +222,7 @@ class _Layers(_Gated):
         return found[::-1] if backwards else found, state
 
     def flatten_parameters(self) -> None:
-        """Do nothing: of PyTorch, where it puts the weights into one block of a GPU's memory.
-
-        >>> minigrad.nn.GRU(3, 4).flatten_parameters()
-        """
+        """Do nothing: of PyTorch, where it puts the weights into one block of a GPU's memory."""
 
     def extra_repr(self) -> str:
         """Return the sizes, and every setting that differs from its default.

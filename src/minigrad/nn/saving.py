@@ -23,8 +23,6 @@ from minigrad.machine import files
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor, creation
 
-__all__ = ["load", "save"]
-
 _TREE = "tree.json"
 _PYTORCHS = (
     "it looks like a file of torch.save: read it with torch.load, and make tensors of its arrays with minigrad.tensor"
@@ -84,11 +82,7 @@ def _write(file: Any, tree: str, tensors: dict[int, tuple[int, Tensor]]) -> None
         archive.writestr(_TREE, tree)
         for index, tensor in tensors.values():
             with archive.open(f"{index}.npy", "w", force_zip64=True) as member:
-                npy.write_array(member, np.asarray(_values(tensor), order="C"), allow_pickle=False)
-
-
-def _values(tensor: Tensor) -> Any:
-    return tensor.detach().to("cpu").numpy()
+                npy.write_array(member, np.asarray(tensor.detach().to("cpu").numpy(), order="C"), allow_pickle=False)
 
 
 def _described(obj: Any, tensors: dict[int, tuple[int, Tensor]], where: str) -> Any:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from minigrad.nn.convolution import Pair, Windows
     from minigrad.tensors import Tensor
 
-__all__ = ["as_tiles"]
-
 
 def as_tiles(input: Tensor, kernel: Pair, windows: Windows, edge: float) -> Tensor:
     """Copy windows, which may overlap, next to each other. Pooled by tiles, the copy gives the windows' results.

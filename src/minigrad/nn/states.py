@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from minigrad.nn.parameter import Parameter
 from minigrad.tensors import Tensor
 
-__all__ = ["LoadReport", "in_place_of", "mismatches"]
-
 
 class LoadReport(NamedTuple):
     """The paths that `Module.load_state_dict` missed, on either side.

@@ -10,8 +10,6 @@ from minigrad.optim.in_place import update
 from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
 
-__all__ = ["Adam", "AdamW"]
-
 
 class Adam(Optimizer):
     """Moves each element by its mean gradient over the root of its mean squared gradient.

@@ -9,8 +9,6 @@ from minigrad.optim.in_place import update
 from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
 
-__all__ = ["Adadelta", "Adagrad", "RMSprop"]
-
 
 class RMSprop(Optimizer):
     """Moves each element by its gradient over the root of its mean squared gradient.

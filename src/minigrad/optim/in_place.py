@@ -12,8 +12,6 @@ from minigrad.backends import guarded
 from minigrad.backward.changes import note_change
 from minigrad.tensors import Tensor
 
-__all__ = ["descend", "update"]
-
 CHUNK = 1 << 14
 """Elements that a rule is given at a time: its temporaries stay in the processor's cache."""
 

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from minigrad.optim.optimizer import Group, Optimizer
 from minigrad.optim.scheduler import LRScheduler
 
-__all__ = ["OneCycleLR"]
-
 
 class OneCycleLR(LRScheduler):
     """Raises the rate to max_lr and lowers it far below where it began; the momentum goes the other way.

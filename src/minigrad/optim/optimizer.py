@@ -12,8 +12,6 @@ from minigrad.machine.missing import missing
 from minigrad.tensors import Tensor
 from minigrad.tensors.inplace import refuse_from_outside
 
-__all__ = ["Optimizer"]
-
 Group = dict[str, Any]
 Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Group]
 
@@ -177,12 +175,7 @@ class Optimizer:
         raise TypeError(f"{type(self).__name__} does not define how it updates a parameter")
 
     def state_dict(self) -> dict[str, Any]:
-        """Return settings and state, with parameters numbered in the order of the groups. Tensors share memory.
-
-        >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=0.1)
-        >>> optimizer.state_dict()["param_groups"][0]["params"]
-        [0]
-        """
+        """Return settings and state, with parameters numbered in the order of the groups. Tensors share memory."""
         numbers = {id(p): number for number, p in enumerate(self._all())}
         groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
         return {"state": {numbers[id(p)]: dict(state) for p, state in self.state.items()}, "param_groups": groups}

@@ -9,8 +9,6 @@ from typing import Any
 from minigrad.optim.optimizer import Group, Optimizer
 from minigrad.optim.scheduler import LRScheduler
 
-__all__ = ["ReduceLROnPlateau"]
-
 
 class ReduceLROnPlateau(LRScheduler):
     """Multiplies the rate by a factor when a number, such as the loss of validation, has stopped improving.
@@ -111,12 +109,7 @@ class ReduceLROnPlateau(LRScheduler):
         return new if old - new > self.eps else old
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of the schedule.
-
-        >>> optimizer = minigrad.optim.SGD([minigrad.zeros(2, requires_grad=True)], lr=1.0)
-        >>> minigrad.optim.lr_scheduler.ReduceLROnPlateau(optimizer).state_dict()["num_bad_epochs"]
-        0
-        """
+        """Return the state of the schedule."""
         return super().state_dict() | {name: getattr(self, name) for name in self._COUNTED}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:

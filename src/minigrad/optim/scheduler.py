@@ -7,8 +7,6 @@ from typing import Any
 
 from minigrad.optim.optimizer import Group, Optimizer
 
-__all__ = ["LRScheduler"]
-
 
 class LRScheduler:
     """Sets the learning rate of every group of an optimizer. Call `step` after each epoch.

@@ -10,8 +10,6 @@ from minigrad.optim.in_place import descend, update
 from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
 
-__all__ = ["SGD"]
-
 
 class SGD(Optimizer):
     """Moves each parameter against its gradient.

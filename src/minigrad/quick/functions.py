@@ -20,8 +20,6 @@ from minigrad.machine import overrides
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__: list[str] = []
-
 Array = NDArray[Any]
 Rule = Callable[[Array, "Tensor"], Sequence["Array | None"]]
 

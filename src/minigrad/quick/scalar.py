@@ -27,8 +27,6 @@ from minigrad.autodiff import Context, grad_mode, no_grad
 from minigrad.machine import overrides
 from minigrad.scalar import FREED, Scalar, _freed
 
-__all__ = ["backpropagate"]
-
 _NUMBERS = (float, int)
 _SCALARS = frozenset((Scalar,))
 _OPERANDS = frozenset((Scalar, *_NUMBERS))
@@ -118,8 +116,8 @@ def _truediv(self: Scalar, other: Any) -> Any:
     if self.requires_grad and grad_mode.enabled:
         if other.__class__ is Scalar:
             if other.requires_grad and not -_LEAST < other.data < _LEAST:
-                value, inverse = self.data / other.data, 1.0 / other.data
-                return _result(_Div, value, self, other, inverse, -value * inverse)
+                value = self.data / other.data
+                return _result(_Div, value, self, other, 1.0 / other.data, -(value / other.data))
         elif other.__class__ in _NUMBERS and not -_LEAST < other < _LEAST:
             return _result(_Div, self.data / other, self, None, 1.0 / other, other)
     return _specified["__truediv__"](self, other)
@@ -280,7 +278,10 @@ def backpropagate(root: Scalar, gradient: float) -> None:
 
 
 def _count_uses(root: Scalar) -> None:
-    """Write into `_uses` of every variable behind root how many results of this graph it goes into."""
+    """Write into `_uses` of every variable behind root how many results of this graph it goes into.
+
+    Sums of derivatives start from -0.0, the one number that changes no other when it is added, not even the sign of 0.
+    """
     found = [root]
     push = found.append
     for node in found:  # the list grows while the loop goes along it, which costs less than a stack
@@ -289,21 +290,21 @@ def _count_uses(root: Scalar) -> None:
             uses = a._uses
             a._uses = uses + 1
             if not uses:
-                a._delta = 0.0
+                a._delta = -0.0
                 push(a)
             b = node._b
             if b is not None:
                 uses = b._uses
                 b._uses = uses + 1
                 if not uses:
-                    b._delta = 0.0
+                    b._delta = -0.0
                     push(b)
         elif node._fn is not None:
             for parent in node._b if node._da is not None else _variables(node):
                 uses = parent._uses
                 parent._uses = uses + 1
                 if not uses:
-                    parent._delta = 0.0
+                    parent._delta = -0.0
                     push(parent)
 
 

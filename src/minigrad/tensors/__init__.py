@@ -135,11 +135,7 @@ class Tensor(Methods, InPlace):
 
     @property
     def name(self) -> str:
-        """The name given by the user, or the unique id.
-
-        >>> minigrad.tensor([1.0]).name.isdigit()
-        True
-        """
+        """The name given by the user, or the unique id."""
         return (self._extra or {}).get("name") or str(self.unique_id)
 
     @name.setter
@@ -330,12 +326,7 @@ class Tensor(Methods, InPlace):
 
     @property
     def retains_grad(self) -> bool:
-        """True after `retain_grad` was called on this result.
-
-        >>> y = minigrad.tensor([3.0], requires_grad=True) * 2
-        >>> y.retains_grad
-        False
-        """
+        """True after `retain_grad` was called on this result."""
         return self._fn is not None and bool((self._extra or {}).get("retain_grad"))
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:

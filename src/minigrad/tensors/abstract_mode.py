@@ -20,20 +20,6 @@ from typing import Any, NamedTuple
 from minigrad.backends import arrays
 from minigrad.errors import BatchingError
 
-__all__ = [
-    "Running",
-    "among",
-    "answering",
-    "current",
-    "depth",
-    "draw",
-    "elements",
-    "memory",
-    "only",
-    "running",
-    "within",
-]
-
 
 class _Depth(list[None]):
     """How many vmaps and traces run, in all threads; true if any does.

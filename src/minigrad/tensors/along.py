@@ -16,8 +16,6 @@ from minigrad.tensors.shapes import Shapes, axes_of, axis_of, by_numpys_name
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Along", "ValuesAndIndices"]
-
 
 class ValuesAndIndices(NamedTuple):
     """The result of `max`, `min`, `sort` and `topk`.

@@ -13,8 +13,6 @@ from minigrad.tensors.shapes import Shapes, by_numpys_name
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Comparing"]
-
 
 class Comparing(Shapes):
     """Comparisons and logic by name.

@@ -15,8 +15,6 @@ from minigrad.tensors.shapes import Shapes, axis_of
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Composed"]
-
 
 class Composed(Shapes):
     """What other methods give in a line or two.

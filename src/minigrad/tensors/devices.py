@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CPU", "CUDA", "Device"]
-
 
 class Device(str):
     """A device: "cpu" or "cuda", PyTorch's ``torch.device``. It is a text with two more attributes.

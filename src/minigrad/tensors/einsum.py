@@ -12,8 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["einsum"]
-
 Labels = tuple[str, ...]
 """The letters of a tensor's axes. An axis that ... stands for is called by its number from the last one: "1", "2"."""
 

@@ -9,8 +9,6 @@ from minigrad.errors import GraphError
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["GradFn"]
-
 
 class GradFn:
     """The backward step of a result, or, for a leaf, the step that adds to its ``grad``.

@@ -10,8 +10,6 @@ from minigrad.errors import GraphError
 from minigrad.tensors import Tensor
 from minigrad.tensors.creation import stack
 
-__all__ = ["backward", "grad", "jvp"]
-
 
 def grad(
     outputs: Tensor | Sequence[Tensor],

@@ -25,8 +25,6 @@ from minigrad.tensors.types import need_booleans, number_in, python_number, valu
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["InPlace", "refuse_from_outside"]
-
 
 class InPlace:
     """The methods of `Tensor` that end with an underscore, and their operators.
@@ -369,11 +367,7 @@ def _overwrite(tensor: Any, values: Any) -> None:
 
 
 def refuse_from_outside(tensor: Any, operation: str) -> None:
-    """Refuse, in a trace, to change a tensor that was made before it: the change would happen once, not at each run.
-
-    >>> from minigrad.tensors.inplace import refuse_from_outside
-    >>> refuse_from_outside(minigrad.ones(2), "add_")
-    """
+    """Refuse, in a trace, to change a tensor that was made before it: the change would happen once, not at each run."""
     since, refuse = abstract_mode.running.since, abstract_mode.running.refuse
     base = tensor
     while since is not None and refuse is not None and base is not None:

@@ -17,8 +17,6 @@ from minigrad.tensors.shapes import Shapes, axis_of
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Placing"]
-
 
 class Placing(Shapes):
     """Elements at other places, with zeros or another tensor's elements around them.

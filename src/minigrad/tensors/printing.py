@@ -12,8 +12,6 @@ from minigrad.tensors import abstract_mode
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["printed"]
-
 USUAL = frozenset((np.dtype(bool), np.dtype(np.int64)))
 
 

@@ -17,8 +17,6 @@ from minigrad.tensors.devices import Device
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Generator", "default_generator", "draws_floats", "tensor_class"]
-
 tensor_class: Any = None
 """The class of tensors: `minigrad.tensors`, which stands on this module, sets it."""
 
@@ -48,11 +46,7 @@ class Generator:
 
     @property
     def device(self) -> Device:
-        """The device that was named.
-
-        >>> minigrad.Generator(device="cpu").device
-        'cpu'
-        """
+        """The device that was named."""
         return self._device
 
     def manual_seed(self, seed: int) -> Generator:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from minigrad.functions import Elementwise
     from minigrad.tensors import Tensor
 
-__all__ = ["Rounding"]
-
 
 class Rounding(Shapes):
     """Rounding, and division with a remainder. Steps have no useful derivative; a remainder has one.

@@ -16,8 +16,6 @@ from minigrad.tensors.types import need_booleans
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["Selecting"]
-
 
 class Selecting(Along):
     """Elements by value or rank.

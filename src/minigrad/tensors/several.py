@@ -13,21 +13,6 @@ from minigrad.tensors import Tensor, creation, need_tensors
 from minigrad.tensors.random import Generator, default_generator
 from minigrad.tensors.types import dtype_of
 
-__all__ = [
-    "bernoulli",
-    "broadcast_shapes",
-    "broadcast_tensors",
-    "dstack",
-    "hstack",
-    "is_tensor",
-    "meshgrid",
-    "multinomial",
-    "normal",
-    "promote_types",
-    "searchsorted",
-    "vstack",
-]
-
 
 def is_tensor(obj: object) -> bool:
     """Return whether an object is a tensor.

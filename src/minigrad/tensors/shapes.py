@@ -18,8 +18,6 @@ from minigrad.tensors.types import Types
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = ["ALL_AXES", "Shapes", "axes_of", "axis_of"]
-
 
 ALL_AXES = [tuple(range(n)) for n in range(65)]
 """By the number of axes, all of them; NumPy has no more than 64."""

@@ -17,17 +17,6 @@ from minigrad.tensors import abstract_mode
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
-__all__ = [
-    "DTYPES",
-    "Types",
-    "dtype_of",
-    "number_to_fill",
-    "python_number",
-    "shape_to_make",
-    "sizes_given",
-    "switches_apart",
-]
-
 DTYPES = frozenset(map(np.dtype, (np.float32, np.float64, np.int32, np.int64, np.bool_)))
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from minigrad.tensors import Tensor
 
-__all__ = ["AbstractTensor", "NoArray"]
-
 
 class NoArray:
     """Stands where a tensor has its array, with its shape and type; there are no elements to ask for.

@@ -14,8 +14,6 @@ from minigrad.tensors import Tensor, creation
 from minigrad.transforms.recording import Recording, is_variable
 from minigrad.transforms.trees import leaves_by_path, tree_flatten, tree_structure, unlike
 
-__all__ = ["changes_of", "check_callable", "positions", "recorded", "variables", "with_variables"]
-
 
 def check_callable(name: str, fun: Any) -> None:
     """Refuse what is no function.

@@ -23,8 +23,6 @@ from minigrad.tensors.shapes import axes_of, axis_of
 from minigrad.transforms import batching_rules, indexing
 from minigrad.transforms.abstract import AbstractTensor, NoArray
 
-__all__ = ["BatchedTensor", "expose", "hide", "levels_of"]
-
 
 class _Example(NoArray):
     """The array of one example of a batch."""
@@ -295,12 +293,7 @@ def _swapped(x: Any) -> Any:
 
 
 def levels_of(x: Any) -> tuple[int, ...]:
-    """Return the levels of a tensor's hidden axes, the lowest first.
-
-    >>> from minigrad.transforms.batched import levels_of
-    >>> levels_of(minigrad.zeros(2))
-    ()
-    """
+    """Return the levels of a tensor's hidden axes, the lowest first."""
     return (*levels_of(x._value), x._level) if isinstance(x, BatchedTensor) else ()
 
 

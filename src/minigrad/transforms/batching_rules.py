@@ -15,8 +15,6 @@ from minigrad.errors import BatchingError
 from minigrad.functions import Elementwise, Function
 from minigrad.transforms import indexing
 
-__all__ = ["aligned", "apply", "batch_size", "batched", "rule_for"]
-
 Values = Sequence[Any]
 Mine = Sequence[bool]
 Rule = Callable[[Any, Values, Mine, dict[str, Any]], Any]

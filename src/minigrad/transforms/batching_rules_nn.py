@@ -13,8 +13,6 @@ from minigrad.nn.loss_rules import BCEWithLogits, CrossEntropy, SquaredError
 from minigrad.nn.pool_functions import AvgPool2d, AvgSpread, MaxIndices, MaxPool2d, WindowScatter, WindowTake
 from minigrad.transforms.batching_rules import Mine, Values, aligned, batch_size, batched, rule_for
 
-__all__: list[str] = []
-
 
 @rule_for(InRange)
 def _in_range(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -> Any:

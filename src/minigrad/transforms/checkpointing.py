@@ -20,8 +20,6 @@ from minigrad.transforms.nodes import with_rules
 from minigrad.transforms.recording import Recording, held, is_variable
 from minigrad.transforms.trees import tree_flatten
 
-__all__ = ["Barrier", "checkpoint"]
-
 
 def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that keeps its arguments only, and is computed again when its derivatives are asked for.

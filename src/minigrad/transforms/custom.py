@@ -19,8 +19,6 @@ from minigrad.transforms.nodes import with_rules
 from minigrad.transforms.recording import Recording, detached, held, is_variable, zeros_like
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves, unlike
 
-__all__ = ["custom_jvp", "custom_vjp", "stop_gradient"]
-
 
 def stop_gradient(x: Any) -> Any:
     """Return a tree with the same values, constants for every transform.

@@ -10,8 +10,6 @@ from minigrad.transforms.arguments import changes_of, recorded, with_variables
 from minigrad.transforms.recording import Recording, zeros_like
 from minigrad.transforms.trees import tree_structure
 
-__all__ = ["jvp", "linearize", "pushed", "vjp"]
-
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """Compute a function, and how its result changes for a change of its arguments: the Jacobian times a vector.

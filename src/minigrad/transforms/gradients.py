@@ -11,8 +11,6 @@ from minigrad.tensors import creation
 from minigrad.transforms.arguments import check_callable, positions, recorded, with_variables
 from minigrad.transforms.recording import Recording, is_variable
 
-__all__ = ["grad", "gradient_of", "value_and_grad"]
-
 Argnums = int | Sequence[int]
 
 

@@ -17,8 +17,6 @@ from minigrad.errors import BatchingError, IndexingError
 from minigrad.tensors import Tensor
 from minigrad.tensors.shapes import _selection_first, _width
 
-__all__ = ["checked", "lifted", "moved", "padded", "put", "put_each", "selected_shape", "take", "take_each"]
-
 Key = tuple[Any, ...]
 
 
@@ -141,7 +139,7 @@ def _in_place(taken: Any, begins: int, count: int, kept: int) -> Any:
 def put_each(value: Any, shape: tuple[int, ...], parts: Sequence[Any], mine: Sequence[bool]) -> Tensor:
     """Return zeros of a shape, with each example's values added where its own key of arrays selects."""
     numbers = _column(np.arange(value.shape[0]), value.ndim - 1)
-    arrays = [_host(part) for part in parts]
+    arrays = [part.detach().numpy() if hasattr(part, "_array") else part for part in parts]
     key = [part if own else part[None] for part, own in zip(arrays, mine, strict=True)]
     added: Tensor = tensor_functions.IndexAdd.apply(value, shape=(value.shape[0], *shape), key=(numbers, *key))
     return added
@@ -190,7 +188,3 @@ def _each(key: Key, lines: dict[int, Any], count: int) -> list[Any]:
 
 def _column(numbers: Any, count: int) -> Any:
     return numbers.reshape(-1, *(1,) * count)
-
-
-def _host(part: Any) -> Any:
-    return part.detach().numpy() if hasattr(part, "_array") else part

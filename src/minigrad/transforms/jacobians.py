@@ -15,8 +15,6 @@ from minigrad.transforms.gradients import Argnums, gradient_of, run_in
 from minigrad.transforms.recording import Recording, is_variable, zeros_like
 from minigrad.transforms.vmapping import vmap
 
-__all__ = ["hessian", "hvp", "jacfwd", "jacrev"]
-
 
 def jacfwd(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Return the function that computes the Jacobian column by column, in forward mode.

@@ -16,8 +16,6 @@ from minigrad.tensors import Tensor, abstract_mode, creation
 from minigrad.transforms.batched import expose_all, hide_all
 from minigrad.transforms.recording import is_variable
 
-__all__ = ["with_rules"]
-
 Pull = Callable[[list[Any]], Sequence[Any]]
 """Takes a cotangent, or None, for each result; returns a gradient, or None, for each input."""
 Push = Callable[[list[Any]], Sequence[Any]]

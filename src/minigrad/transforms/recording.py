@@ -23,8 +23,6 @@ from minigrad.transforms import scalars
 from minigrad.transforms.batched import BatchedTensor, expose, expose_all, hide, hide_all, levels_of
 from minigrad.transforms.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-__all__ = ["Recording", "detached", "held", "is_variable", "link", "zeros_like"]
-
 
 class _Input(Function):
     """The identity: the node that stands for an input of a function that is differentiated."""

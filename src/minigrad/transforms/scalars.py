@@ -10,8 +10,6 @@ from minigrad.autodiff import Context
 from minigrad.functions import Function
 from minigrad.scalar import Scalar
 
-__all__ = ["close", "has_outer", "link", "pull", "push"]
-
 
 def link(x: Scalar, function: type[Function]) -> Scalar:
     """Return a node for a Scalar: the result of an identity."""

@@ -13,20 +13,6 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-__all__ = [
-    "PyTreeDef",
-    "leaves_by_path",
-    "orders_of",
-    "register_pytree_node",
-    "spread",
-    "tree_flatten",
-    "tree_leaves",
-    "tree_map",
-    "tree_structure",
-    "tree_unflatten",
-    "unlike",
-]
-
 IsLeaf = Callable[[Any], bool] | None
 
 

@@ -17,8 +17,6 @@ from minigrad.transforms.arguments import check_callable
 from minigrad.transforms.batched import BatchedTensor, hide, levels_of
 from minigrad.transforms.trees import leaves_by_path, spread, tree_flatten, tree_structure
 
-__all__ = ["vmap"]
-
 _levels = itertools.count(1)
 
 

@@ -14,8 +14,6 @@ from minigrad.errors import MinigradError, UnknownExercise
 from minigrad.exercises import syllabus
 from minigrad.tutor import progressing
 
-__all__ = ["TIERS", "Hint", "bundled", "hint", "html_of", "pointer", "seen"]
-
 TIERS = ("nudge", "idea", "outline")
 FREE = "Hints never cost points."
 

@@ -11,8 +11,6 @@ from minigrad.draw.course_map import Stop, course_map
 from minigrad.tutor.progress_table import as_html
 from minigrad.tutor.progressing import Done, Progress, asked, progress, read
 
-__all__ = ["page"]
-
 _STYLE = """
 :root { color-scheme: light dark;
   --paper: #fff; --ink: #1f2328; --soft: #57606a; --line: #8c959f; --blue: #0550ae; --fill: #ddf4ff }

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from minigrad.tutor.progressing import LessonProgress, Progress
 
-__all__ = ["as_html"]
-
 _BAR = (
     '<div role="img" aria-label="{percent} percent of the points" style="width:5em;height:.7em;border:1px solid '
     'currentColor;border-radius:3px"><div style="width:{percent}%;height:100%;background:#1f77b4"></div></div>'

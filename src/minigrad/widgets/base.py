@@ -18,8 +18,6 @@ from IPython.display import display
 
 from minigrad.draw.paper import page as image_of
 
-__all__ = ["Widget", "page"]
-
 
 @cache
 def _read(name: str) -> str:

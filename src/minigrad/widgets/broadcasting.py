@@ -16,8 +16,6 @@ from minigrad.layout import count
 from minigrad.widgets.base import Widget, page
 from minigrad.widgets.grids import LARGEST, Grid, Index, indices, moved, written
 
-__all__ = ["BroadcastExplorer", "Meeting", "broadcast_explorer", "parse_shape"]
-
 _MOST_AXES = 8
 
 

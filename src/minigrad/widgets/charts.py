@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from minigrad.draw.paper import SMALL, Drawing, text
 
-__all__ = ["Chart", "ticks"]
-
 _STYLE = """<style>
 .mc-frame{fill:none;stroke:#8c959f}.mc-grid{stroke:#e4e7eb}.mc-ink{stroke:#1f2328}.mc-muted{stroke:#6e7781}
 .mc-one{stroke:#1f5fa8}.mc-two{stroke:#c4621d}.mc-line{fill:none;stroke-width:1.8}.mc-dash{stroke-dasharray:5 4}

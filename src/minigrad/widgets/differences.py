@@ -18,8 +18,6 @@ from minigrad.scalar import Scalar
 from minigrad.widgets.base import Widget, page
 from minigrad.widgets.charts import Chart, Point, ticks
 
-__all__ = ["FUNCTIONS", "DerivativeExplorer", "Measurement", "derivative_explorer"]
-
 Curve = Callable[[float], float]
 
 FUNCTIONS: dict[str, tuple[Curve, Curve]] = {

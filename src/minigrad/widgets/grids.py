@@ -10,8 +10,6 @@ from itertools import product
 
 from minigrad.draw.paper import CHARACTER, LINE, MARGIN, SMALL, Drawing, box, text
 
-__all__ = ["LARGEST", "Grid", "Index", "indices", "moved", "part", "written"]
-
 LARGEST = 96
 """Elements that can be told apart in a picture."""
 

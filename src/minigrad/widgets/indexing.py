@@ -15,8 +15,6 @@ from minigrad.tensor_data import TensorData
 from minigrad.widgets.base import Widget, page
 from minigrad.widgets.grids import LARGEST, Grid, Index, indices, moved
 
-__all__ = ["IndexExplorer", "index_explorer", "of_index", "of_position", "place_of", "shown_by"]
-
 _PER_LINE, _CELL_HIGH = 16, 28.0
 _STORAGE_STEPS = {"ArrowLeft": -1, "ArrowRight": 1, "ArrowUp": -_PER_LINE, "ArrowDown": _PER_LINE}
 

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Interrupts", "in_main_thread"]
-
 
 def in_main_thread(work: Callable[[], None]) -> None:
     """Run a function in the cells' thread, after the running cell: at once if called there, or without a kernel."""

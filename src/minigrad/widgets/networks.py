@@ -20,18 +20,6 @@ from minigrad.datasets import Points
 from minigrad.scalar import Scalar
 from minigrad.tensors.creation import tensor
 
-__all__ = [
-    "ACTIVATIONS",
-    "ENGINES",
-    "OPTIMIZERS",
-    "Numbers",
-    "ScalarTrainer",
-    "Step",
-    "TensorTrainer",
-    "Trainer",
-    "trainer",
-]
-
 ACTIVATIONS = ("relu", "tanh", "sigmoid")
 OPTIMIZERS = ("SGD", "Adam")
 ENGINES = ("scalar", "tensor python", "tensor numba")

@@ -29,8 +29,6 @@ from minigrad.widgets.charts import Chart, ticks
 from minigrad.widgets.kernel import Interrupts, in_main_thread
 from minigrad.widgets.networks import ACTIVATIONS, ENGINES, OPTIMIZERS, Numbers, Trainer, trainer
 
-__all__ = ["LIBRARIES", "Playground", "loss_picture", "playground", "thinned"]
-
 LIBRARIES = ("with your answers", "reference")
 POINTS, RASTER = 80, 40
 MOST_LAYERS, MOST_UNITS = 4, 16

@@ -15,8 +15,6 @@ from minigrad.draw.paper import LINE, MARGIN, SMALL, Drawing, box, text
 from minigrad.loops import Lifetime
 from minigrad.widgets.base import Widget, page
 
-__all__ = ["PUZZLE", "UNIT", "MemoryPuzzle", "clashes", "fullest", "memory_puzzle", "picture", "sentence"]
-
 UNIT = 64
 """How many bytes a box moves at a time."""
 

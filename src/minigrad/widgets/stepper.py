@@ -16,8 +16,6 @@ from minigrad.draw.watching import Watched, check_variables
 from minigrad.widgets.base import Widget, page
 from minigrad.widgets.steps import Moment, Recording, record
 
-__all__ = ["Backprop", "MomentPicture", "backprop", "rows", "sentence"]
-
 _STATES = {"constant": "", "waits": "waits for", "complete": "complete", "visited": "visited", "early": "too early"}
 
 _STYLE = """<style>

@@ -16,8 +16,6 @@ from minigrad.draw.graph import describe, start_of
 from minigrad.draw.watching import Visit, Watched, watch
 from minigrad.errors import ExerciseNotDone
 
-__all__ = ["Moment", "Recording", "record"]
-
 Edge = tuple[int, int]
 """A result's key, and which of its inputs."""
 

@@ -10,8 +10,6 @@ from minigrad.tutor import progressing
 from minigrad.working_folder import checking, merging
 from minigrad.working_folder.merging import NotANotebook
 
-__all__ = ["no_attempt", "questions", "unanswered"]
-
 
 def no_attempt(name: str, folder: Path | None) -> str:
     """Return why nothing counts as an attempt, as a clause; "" after an attempt.

@@ -10,8 +10,6 @@ from minigrad.checks import runner
 from minigrad.checks.runner import CheckReport, CheckResult
 from minigrad.tutor import hints
 
-__all__ = ["as_line", "failed", "most_seconds", "report_of"]
-
 
 def failed(id: str, reason: str) -> CheckReport:
     """Return the report of a check that did not come to its end."""

@@ -27,8 +27,6 @@ from minigrad.errors import MinigradError
 from minigrad.tutor import hints
 from minigrad.working_folder.check_lines import failed, report_of
 
-__all__ = ["Checked", "check_folder", "check_notebook", "is_as_given", "not_begun", "unwritten"]
-
 SECONDS = 20.0
 """Of work, after which a cell that has not ended is left out."""
 
@@ -90,13 +88,11 @@ def _check(place: Path, ids: Sequence[str], seconds: float, endless: set[int | s
             checked.reports.append(failed(at["check"], f"the check {how}"))
         else:
             reason = f"the process for the checks {how or 'gave no result'}"
-            checked.reports += [failed(id, reason) for id in waiting if not _has(checked, id)]
+            checked.reports += [
+                failed(id, reason) for id in waiting if not any(report.exercise == id for report in checked.reports)
+            ]
     checked.reports.sort(key=lambda report: ids.index(report.exercise))
     return checked
-
-
-def _has(checked: Checked, id: str) -> bool:
-    return any(report.exercise == id for report in checked.reports)
 
 
 def _one_process(

@@ -20,9 +20,6 @@ from minigrad.exercises.marker import marker
 from minigrad.tutor import hints
 from minigrad.working_folder.check_lines import as_line, most_seconds
 
-__all__ = ["main"]
-
-
 _BEAT = 0.5  # seconds between two lines that say how long the step under way has worked
 
 

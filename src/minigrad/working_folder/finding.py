@@ -11,8 +11,6 @@ from minigrad.exercises import syllabus
 from minigrad.exercises.lesson_files import FOLDER, folder_here, lessons_beside, lessons_in
 from minigrad.tutor.progressing import working_folder
 
-__all__ = ["as_typed", "lessons_around", "located"]
-
 
 def located(path: Path, command: str) -> Path:
     """Return the file or folder that a path names.

@@ -10,8 +10,6 @@ from minigrad.machine import packages
 from minigrad.machine.overrides import CUT
 from minigrad.working_folder import waiting
 
-__all__ = ["require", "run"]
-
 
 def require(command: str) -> None:
     """Refuse a command where the grader is not installed.

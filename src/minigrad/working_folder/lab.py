@@ -18,8 +18,6 @@ from minigrad.machine.files import write
 from minigrad.tutor.progressing import FOLDER
 from minigrad.working_folder import waiting
 
-__all__ = ["command", "environment", "prepare", "run", "second_terminal"]
-
 QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 """Settings that differ from JupyterLab's own: no window that asks about news, no question to the network."""
 

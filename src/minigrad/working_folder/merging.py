@@ -19,8 +19,6 @@ from typing import Any
 from minigrad.exercises.marker import exercise_of
 from minigrad.exercises.reading import grade_id_of
 
-__all__ = ["Cell", "Merged", "NotANotebook", "answers_to_questions", "dump", "lesson_of", "merge", "parse", "text_of"]
-
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
 
@@ -55,10 +53,6 @@ def parse(content: bytes) -> Notebook:
 
     Raises:
         NotANotebook: If it is none; the message says why.
-
-    >>> from minigrad.working_folder.merging import parse
-    >>> parse(b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}')["cells"]
-    []
     """
     try:
         notebook = json.loads(content)

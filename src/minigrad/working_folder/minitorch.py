@@ -27,21 +27,6 @@ from minigrad.working_folder.signatures import NO_START, as_theirs, called_other
 from minigrad.working_folder.stricter import judged
 from minigrad.working_folder.their_package import Given, Package, definition, tree
 
-__all__ = [
-    "NEW",
-    "OLD",
-    "OLDER_STILL",
-    "TASKS",
-    "Task",
-    "adapted",
-    "answers",
-    "found_tasks",
-    "lacking",
-    "load",
-    "unreadable",
-    "version",
-]
-
 
 @dataclass(frozen=True)
 class Task:

@@ -16,8 +16,6 @@ from minigrad.checks import standins
 from minigrad.working_folder.minitorch_blind_spots_of_tensors import TENSORS
 from minigrad.working_folder.probing import Probe, unlike
 
-__all__ = ["PROBES"]
-
 
 def _wide(answer: Mapping[str, Any]) -> bool:
     return bool(answer["is_close"](0.0, 0.5)) and not answer["is_close"](0.0, 100.0)

@@ -11,8 +11,6 @@ from minigrad.exercises import syllabus
 from minigrad.machine import packages
 from minigrad.working_folder import attempts
 
-__all__ = ["exercise_meant", "meant"]
-
 
 def meant(name: str, folder: Path | None) -> str:
     """Return an exercise's id, or a question's name.

@@ -14,8 +14,6 @@ from minigrad.tutor import progressing
 from minigrad.tutor.progressing import Done, read, working_folder
 from minigrad.working_folder.finding import as_typed, lessons_around
 
-__all__ = ["NextStep", "next_step"]
-
 
 @dataclass(frozen=True)
 class NextStep:

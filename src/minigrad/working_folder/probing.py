@@ -10,8 +10,6 @@ from typing import Any
 from minigrad import exercises
 from minigrad.checks.runner import SECONDS, _time_limit, _TooSlow
 
-__all__ = ["Probe", "shows", "unlike"]
-
 
 @dataclass(frozen=True)
 class Probe:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations, product
 from typing import Any
 
-__all__ = ["NO_START", "as_theirs", "called_otherwise", "curried", "has_no_start"]
-
 NO_START = "reduce takes no start, which MiniTorch since 2023 does not ask for; it got the start as the first element"
 
 Way = tuple[tuple[str, ...], ...]

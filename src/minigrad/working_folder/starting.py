@@ -22,8 +22,6 @@ from minigrad.tutor.progressing import FOLDER, working_folder
 from minigrad.working_folder import merging
 from minigrad.working_folder.merging import NotANotebook
 
-__all__ = ["Outcome", "chosen_folder", "released", "start"]
-
 ENGLISH = "en"
 
 
@@ -122,9 +120,9 @@ def start(
     Raises:
         MinigradError: If there are no lessons, or the folder cannot be one.
     """
-    if source is not None and language:
+    if source is not None and language is not None:
         raise MinigradError(f"start: {source} has a language already; give --from or --language, not both")
-    lessons = released(source, language or _language_of(folder))
+    lessons = released(source, _language_of(folder) if language is None else language)
     _check_place(folder, lessons)
     now = dt.datetime.now().strftime("%Y-%m-%d_%H%M%S_%f")
     renamed = _renamed(folder, lessons)
@@ -155,6 +153,9 @@ def _dropped(folder: Path, lessons: Mapping[str, Path]) -> list[Path]:
 
 
 def _check_place(folder: Path, lessons: Mapping[str, Path]) -> None:
+    for each in (folder, *folder.parents):
+        if each.is_symlink() and not each.exists():
+            raise MinigradError(f"start: {each} is a link that leads nowhere; name another folder")
     if folder.exists() and not folder.is_dir():
         raise MinigradError(f"start: {folder} is a file; name a folder")
     places = {path.resolve().parent for path in lessons.values()}

@@ -21,8 +21,6 @@ from minigrad.working_folder import attempts, merging
 from minigrad.working_folder.checking import is_as_given
 from minigrad.working_folder.merging import NotANotebook
 
-__all__ = ["LARGEST", "Packed", "assignment_for", "pack"]
-
 LARGEST = 20_000_000
 """Bytes of the largest notebook that a grader reads with its outputs."""
 

@@ -21,8 +21,6 @@ from typing import Any
 
 from minigrad.errors import MinigradError
 
-__all__ = ["Definition", "File", "Given", "Package", "definition", "tree"]
-
 Definition = ast.FunctionDef | ast.ClassDef
 _IMPORT = "_from_their_package"  # the global by which an import of another file of the package is looked up
 _GLOBALS, _ATTRIBUTES = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_ATTR", "LOAD_METHOD")

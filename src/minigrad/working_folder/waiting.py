@@ -6,8 +6,6 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
-__all__ = ["run"]
-
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
     """Run a program in the foreground, and return its exit code.

@@ -157,13 +157,15 @@ def outcome(compute, values, kinds):
     return [y.data, *(float(x.grad) for x in inputs if isinstance(x, Scalar))]
 
 
-UPSTREAM = (1.0, 0.0, math.inf)
+UPSTREAM = (1.0, -1.0, 0.0, math.inf)
 
 
 def same(seen, wanted):
-    """Equal to the last digits, those of denormal numbers too, with equal signs of infinities."""
-    pairs = zip(seen, wanted, strict=True)
-    return all(a == b or (a != a and b != b) or abs(a - b) <= max(1e-12 * abs(b), 1.5e-323) for a, b in pairs)
+    """Equal to the last digits, those of denormal numbers too, with equal signs of infinities and zeros."""
+    pairs = [(a, b) for a, b in zip(seen, wanted, strict=True) if not (a != a and b != b)]
+    if any(a == b == 0.0 and math.copysign(1.0, a) != math.copysign(1.0, b) for a, b in pairs):
+        return False
+    return all(a == b or abs(a - b) <= max(1e-12 * abs(b), 1.5e-323) for a, b in pairs)
 
 
 def differing(compute, inputs, kinds):

@@ -291,6 +291,22 @@ def test_places_that_will_not_do(course, tmp_path):
         starting.start(tmp_path / "work", tmp_path / "empty")
 
 
+@pytest.mark.parametrize("folder", ["loop", "loop/work", "nowhere"])
+def test_a_link_that_leads_nowhere_will_not_do(course, tmp_path, folder):
+    """A link to itself, a folder behind it, and a link to what is not there: one sentence that names the link."""
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "gone")
+    link = re.escape(str(tmp_path / folder.partition("/")[0]))
+    with pytest.raises(MinigradError, match=f"start: {link} is a link that leads nowhere; name another folder"):
+        starting.start(tmp_path / folder, course)
+
+
+def test_an_empty_language_is_no_language(tmp_path):
+    """`--language ""` is not English: the sentence names the languages that there are."""
+    with pytest.raises(MinigradError, match="not there in the language ''; choose one of: en, "):
+        starting.start(tmp_path / "work", language="")
+
+
 def test_the_command_says_what_it_did(course, tmp_path):
     """`minigrad start` copies, then merges; inside the folder it needs no name."""
     done = minigrad("start", "work", "--from", course, cwd=tmp_path)

@@ -13,8 +13,6 @@ from minigrad import backends, layout, tensor_data
 from minigrad.backends.gpu import pool
 from minigrad.tensor_data import TensorData
 
-__all__ = ["DTYPES", "DeviceArray", "allocate", "from_host"]
-
 DTYPES = tuple(map(np.dtype, (np.float32, np.float64, np.bool_, np.int64, np.int32)))
 """The dtypes of device arrays."""
 

@@ -17,8 +17,6 @@ from minigrad.tensor_data import TensorData
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["CudaBackend"]
-
 Array = DeviceArray
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 

@@ -25,8 +25,6 @@ from minigrad.errors import KernelError
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["compute_type", "evaluate_into", "kernels_of", "literal"]
-
 FLOAT64, FLOAT32, INT64, BOOL = map(np.dtype, (np.float64, np.float32, np.int64, np.bool_))
 
 

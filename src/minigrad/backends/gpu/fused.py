@@ -32,8 +32,6 @@ from minigrad.backends.gpu.sources import WAIT, collapse, compiled, positions
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["Part"]
-
 FLOAT64 = np.dtype(np.float64)
 
 _FOLD = """

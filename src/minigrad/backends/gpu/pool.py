@@ -18,8 +18,6 @@ import numpy as np
 from minigrad.backends.free_list import FreeList
 from minigrad.machine import _numba
 
-__all__ = ["clear", "new"]
-
 cuda: Any = _numba.cuda
 
 _TOO_MUCH = (MemoryError, ValueError, OverflowError, SystemError)

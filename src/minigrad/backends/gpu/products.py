@@ -20,8 +20,6 @@ from minigrad.backends.gpu.array import DeviceArray, allocate
 from minigrad.backends.gpu.sizes import ENOUGH_BLOCKS, LARGE_TILES, SMALL_TILES, Tiles
 from minigrad.backends.gpu.sources import WAIT, collapse, compiled, positions
 
-__all__ = ["multiply"]
-
 MOST_BLOCKS_Z = 65_535
 
 _SOURCE = """

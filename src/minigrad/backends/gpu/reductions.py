@@ -21,8 +21,6 @@ from minigrad.backends.gpu.array import DeviceArray, allocate
 from minigrad.backends.gpu.sizes import COLUMNS, LOOP, ROW_THREADS, ROWS
 from minigrad.backends.gpu.sources import WAIT, collapse, compiled, positions
 
-__all__ = ["fold", "start_value"]
-
 Ints = tuple[int, ...]
 
 _ROWS = """

@@ -31,8 +31,6 @@ from numba.np import numpy_support
 from minigrad.errors import KernelError
 from minigrad.machine import _numba
 
-__all__ = ["ORDERS", "SimulatedCuda", "SimulatedNumba", "order", "run"]
-
 ORDERS = ("forward", "reverse")
 """In which order the threads of a block take their turns. A correct kernel does not notice."""
 

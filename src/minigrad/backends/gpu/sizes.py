@@ -10,19 +10,6 @@ from dataclasses import dataclass
 
 from minigrad.machine._numba import is_simulator
 
-__all__ = [
-    "COLUMNS",
-    "ENOUGH_BLOCKS",
-    "LARGE_TILES",
-    "LOOP",
-    "ROWS",
-    "ROW_THREADS",
-    "SMALL_TILES",
-    "Loop",
-    "Reduction",
-    "Tiles",
-]
-
 Size = tuple[int, int, int]
 
 

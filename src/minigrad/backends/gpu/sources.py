@@ -14,8 +14,6 @@ from typing import Any
 
 from minigrad.machine import _numba
 
-__all__ = ["WAIT", "collapse", "compiled", "positions"]
-
 WAIT = "cuda.syncthreads()"
 """The barrier in templates of kernels."""
 

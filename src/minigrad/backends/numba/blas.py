@@ -21,8 +21,6 @@ import numpy as np
 from minigrad.backends.numba import compiler, threads
 from minigrad.backends.numba.geometry import address, collapse
 
-__all__ = ["multiply"]
-
 Array = np.ndarray[Any, Any]
 
 LEAST = 1 << 21

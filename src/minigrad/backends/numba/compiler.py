@@ -27,8 +27,6 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-__all__ = ["Kernel", "cache_directory", "kernel"]
-
 KERNEL_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
 

@@ -21,8 +21,6 @@ from minigrad.backends.numba import convolution_kernels, pool, threads
 from minigrad.backends.numba.elementwise import GRAIN, elementwise, parameters
 from minigrad.backends.numba.geometry import address
 
-__all__ = ["conv2d", "conv2d_backward_input", "conv2d_backward_weight"]
-
 Array = np.ndarray[Any, Any]
 Pair = tuple[int, int]
 

@@ -12,8 +12,6 @@ import numpy as np
 from minigrad.backends.numba import compiler
 from minigrad.backends.numba.elementwise import indent
 
-__all__ = ["correlation", "frame", "weight_gradient"]
-
 CHUNK = 1024
 """Outputs that are computed together: their sums stay in the first-level cache while all channels are added."""
 

@@ -22,24 +22,6 @@ from minigrad.backends.numba.geometry import Axis, address, blocks, collapse, co
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = [
-    "DEAR",
-    "GRAIN",
-    "Layout",
-    "aligned",
-    "between_elements",
-    "elementwise",
-    "indent",
-    "index",
-    "layout_of",
-    "loads",
-    "memory_dtype",
-    "offsets",
-    "parameters",
-    "pointers",
-    "scalar_bits",
-]
-
 GRAIN = 16_384
 """Operations that are worth a thread: waking one up takes about as long."""
 

@@ -20,8 +20,6 @@ from minigrad import operators
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["Formula", "compute_dtype"]
-
 
 def compute_dtype(inputs: Sequence[Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype in which an expression is computed.

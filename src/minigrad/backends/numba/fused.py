@@ -31,8 +31,6 @@ from minigrad.backends.numba.elementwise import (
 from minigrad.backends.numba.expressions import Formula
 from minigrad.backends.numba.geometry import HEADER, Axis, kind
 
-__all__ = ["BLOCK", "Part"]
-
 BLOCK = 4096
 """Elements of a row that are summed in one go."""
 

@@ -14,19 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "BLOCK",
-    "HEADER",
-    "Axis",
-    "address",
-    "blocks",
-    "collapse",
-    "contiguous_strides",
-    "handle",
-    "kind",
-    "strides_of",
-]
-
 BLOCK = 32
 """Elements in a block of the inner loop, where an array is walked across its rows."""
 

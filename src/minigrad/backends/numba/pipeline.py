@@ -12,8 +12,6 @@ from typing import Any
 
 from minigrad.machine._numba import numba
 
-__all__ = ["inner", "text_of"]
-
 _core: Any = numba.core
 _types: Any = numba.types
 _WORDS = _types.CPointer(_types.int64)

@@ -23,8 +23,6 @@ import numpy as np
 
 from minigrad.backends.free_list import FreeList
 
-__all__ = ["SMALLEST", "clear", "empty", "limit", "stats"]
-
 SMALLEST = 256 * 1024
 """Bytes from which on an array comes from the pool; below, the C library keeps freed memory itself."""
 

@@ -18,8 +18,6 @@ from minigrad.backends.numba.expressions import Formula
 from minigrad.backends.numba.fused import Part
 from minigrad.backends.numba.geometry import blocks, collapse
 
-__all__ = ["Loops", "is_shared", "parts_of"]
-
 
 def parts_of(loop: Loop) -> list[Part]:
     """Return the parts of a loop: one, or two where an array runs across the rows and is walked in blocks."""

@@ -46,8 +46,6 @@ from minigrad.backends.numba.geometry import Axis, address, collapse, contiguous
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["reduce_expression"]
-
 BLOCK = 4096
 """Elements of a row that are summed in one go, and numbers in a row of results."""
 

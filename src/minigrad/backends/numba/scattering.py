@@ -12,8 +12,6 @@ from minigrad.backends.numba import compiler, threads
 from minigrad.backends.numba.elementwise import GRAIN, parameters
 from minigrad.backends.numba.geometry import address
 
-__all__ = ["add_rows"]
-
 Array = np.ndarray[Any, Any]
 
 _TEXT = """

@@ -20,8 +20,6 @@ from minigrad.backends.numba.reductions import reduce_expression
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-__all__ = ["log_softmax", "log_softmax_backward", "softmax", "softmax_backward"]
-
 Array = np.ndarray[Any, Any]
 X, Y = ("in", 0), ("in", 1)
 LONG = 1 << 15

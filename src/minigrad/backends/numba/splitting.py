@@ -14,8 +14,6 @@ from minigrad.backends.fused import Loop, Operand, Step
 from minigrad.backends.numba.fused import BLOCK
 from minigrad.backends.numba.geometry import collapse, contiguous_strides
 
-__all__ = ["Split", "split"]
-
 PIECES = 32
 """Into how many pieces a row is divided at most."""
 

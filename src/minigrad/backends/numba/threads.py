@@ -26,8 +26,6 @@ from typing import Any
 
 from minigrad.backends.numba.compiler import Kernel
 
-__all__ = ["Parts", "layer", "parts", "run", "thread_count"]
-
 _busy = threading.Lock()
 _forked = False
 

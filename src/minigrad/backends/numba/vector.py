@@ -25,8 +25,6 @@ from numpy.polynomial.chebyshev import cheb2poly
 from minigrad.backends.numba.intrinsics import bits_to_float, float_to_bits, select
 from minigrad.backends.numba.pipeline import inner
 
-__all__ = ["NAMES", "compiled", "functions"]
-
 NAMES = ("erf", "erfc", "exp", "expm1", "log", "log1p", "sigmoid", "softplus", "tanh")
 
 LN2 = Fraction("0.693147180559945309417232121458176568075500134360255254120680009")

@@ -9,8 +9,6 @@ from minigrad.machine.first_use import first_use
 from minigrad.nn.activation_functions import pad
 from minigrad.tensors import Tensor, creation, need_tensors
 
-__all__ = ["pad_sequence"]
-
 if not TYPE_CHECKING:  # names that are not there are errors of mypy's
     __getattr__, __dir__ = first_use(__name__, {})
 
