@@ -10,9 +10,7 @@ import pytest
 from autograder.judging.student import HiddenTestError
 from autograder.results import Verdict
 
-__all__ = ["HIDDEN", "described", "files_of", "watched_groups"]
-
-HIDDEN = Path(__file__).parents[1] / "hidden"
+__all__ = ["described", "files_of", "watched_groups"]
 
 
 def files_of(exercise: str | None, hidden: Path) -> list[Path]:

@@ -15,9 +15,8 @@ from typing import Any
 
 from autograder.common.files import write
 from autograder.course import Course
-from autograder.judging.hidden_tests import HIDDEN
 from autograder.proof.fingerprints import fingerprint_of
-from autograder.proof.verify import ANSWERS, Checked
+from autograder.proof.verify import Checked
 from autograder.results import Verdict
 from autograder.results.causes import SEEN, read_fingerprints, read_seen, seen_text
 
@@ -32,7 +31,7 @@ def seen_of(checked: Checked) -> dict[str, dict[str, str]]:
     return {answer.misconception: dict(answer.saw) for answer in checked.wrong if answer.rejected_by}
 
 
-def stale_record(checked: Iterable[Checked], answers: Path = ANSWERS) -> list[str]:
+def stale_record(checked: Iterable[Checked], answers: Path) -> list[str]:
     """Problems of the record of what tests saw: reports would take a mistake for another one."""
     seen, fingerprints = read_seen(answers / SEEN), read_fingerprints(answers / SEEN)
     return [
@@ -42,11 +41,12 @@ def stale_record(checked: Iterable[Checked], answers: Path = ANSWERS) -> list[st
     ]
 
 
-def unverified(course: Course, hidden: Path = HIDDEN, answers: Path = ANSWERS) -> list[str]:
+def unverified(course: Course, hidden: Path | None = None, answers: Path | None = None) -> list[str]:
     """Problems of the record that show without a run: other tests or wrong answers, and an answer that no test rejects.
 
     The record of mutants does not stand for this one: a test may notice every mutant, and let a wrong answer through.
     """
+    hidden, answers = hidden or course.hidden, answers or course.directory
     seen, fingerprints, shown = read_seen(answers / SEEN), read_fingerprints(answers / SEEN), _shown(answers)
     problems = []
     for exercise in course.exercises:
@@ -67,7 +67,7 @@ def unverified(course: Course, hidden: Path = HIDDEN, answers: Path = ANSWERS) -
     return problems
 
 
-def read_shown(answers: Path = ANSWERS) -> Mapping[str, Mapping[str, Verdict]]:
+def read_shown(answers: Path) -> Mapping[str, Mapping[str, Verdict]]:
     """Read for each exercise and mistake the finding that a report shows of it."""
     return {
         exercise: {name: Verdict.from_json(verdict) for name, verdict in found.items()}
@@ -75,7 +75,7 @@ def read_shown(answers: Path = ANSWERS) -> Mapping[str, Mapping[str, Verdict]]:
     }
 
 
-def record(course: Course, checked: Iterable[Checked], answers: Path = ANSWERS) -> bool:
+def record(course: Course, checked: Iterable[Checked], answers: Path) -> bool:
     """Write the record of what tests saw, for the exercises that were checked; the course's others keep theirs.
 
     Returns:

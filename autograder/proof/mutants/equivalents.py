@@ -13,7 +13,8 @@ from autograder.proof.mutants.making import Mutant
 
 __all__ = ["EQUIVALENT", "Equivalent", "read_equivalents"]
 
-EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+EQUIVALENT = "equivalent.toml"
+"""The list's name, beside course.toml."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def _plain(text: str) -> str:
     return squeeze(text).replace("'", '"')
 
 
-def read_equivalents(path: Path = EQUIVALENT, exercises: Iterable[str] | None = None) -> list[Equivalent]:
+def read_equivalents(path: Path, exercises: Iterable[str] | None = None) -> list[Equivalent]:
     """Read the list.
 
     Args:
