@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from autograder.course import Course
 from autograder.proof.fingerprints import fingerprint_of
 from autograder.proof.verify import Checked
 from autograder.results import Verdict
-from autograder.results.causes import SEEN, read_fingerprints, read_seen, seen_text
+from autograder.results.causes import SEEN, lines_of, read_fingerprints, read_seen, seen_text
 
 __all__ = ["read_shown", "record", "seen_of", "stale_record", "unverified"]
 
@@ -94,20 +93,8 @@ def record(course: Course, checked: Iterable[Checked], answers: Path) -> bool:
             {exercise: found for exercise, found in fingerprints.items() if exercise in there},
         ),
     )
-    found = {exercise: shown[exercise] for exercise in sorted(shown.keys() & there)}
-    return write(answers / SHOWN, _shown_text(found)) or changed
-
-
-def _shown_text(shown: Mapping[str, Mapping[str, Any]]) -> str:
-    """The findings as JSON with a line for each mistake."""
-    compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))  # the order of a graph's nodes counts
-    exercises = (
-        f"{compact(exercise)}:{{\n"
-        + ",\n".join(f"{compact(name)}:{compact(found[name])}" for name in sorted(found))
-        + "}"
-        for exercise, found in shown.items()
-    )
-    return "{" + ",\n".join(exercises) + "}\n"
+    found = {exercise: shown[exercise] for exercise in shown.keys() & there}
+    return write(answers / SHOWN, lines_of(found) + "\n") or changed  # unsorted: the order of a graph's nodes counts
 
 
 def _shown(answers: Path) -> dict[str, dict[str, Any]]:
