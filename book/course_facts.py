@@ -19,7 +19,7 @@ from minigrad.checks import runner
 
 __all__ = ["Answer", "Facts", "VisibleCheck"]
 
-ANSWERS = ROOT / "autograder"
+ANSWERS = ROOT / "course"
 
 
 @dataclass(frozen=True)

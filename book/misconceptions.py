@@ -1,4 +1,4 @@
-"""Pages of the mistakes that the grader knows: one for each lesson, made from autograder/wrong and its records."""
+"""Pages of the mistakes that the grader knows: one for each lesson, made from course/wrong and its records."""
 
 from __future__ import annotations
 

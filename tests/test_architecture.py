@@ -4,6 +4,7 @@ The floors between the folders are contracts in pyproject.toml, which `make lint
 `if TYPE_CHECKING` do not count there, nor here.
 """
 
+import ast
 import re
 import tomllib
 from graphlib import CycleError, TopologicalSorter
@@ -57,3 +58,45 @@ def test_the_top_of_the_library_is_the_syllabus(root):
 def _the_library(root):
     """The section of ARCHITECTURE.md about the library."""
     return (root / "ARCHITECTURE.md").read_text().partition("\n## The library\n")[2].partition("\n## ")[0]
+
+
+EXAMPLES = ("building/editions.py", "building/hints.py", "cli.py", "commands/grade.py", "course/tables.py")
+"""Modules of the grader whose help or messages show a name of minigrad's course as an example."""
+
+HOSTILE = (
+    *(f"proof/attack/{name}.py" for name in ("borrowing", "drafts", "idle", "model", "neighbours")),
+    *(f"proof/attack/{name}.py" for name in ("notebooks", "sharing", "stock", "witnesses")),
+    "proof/borrow/special.py",
+)
+"""What is handed in against the grader: programs that answer exercises of minigrad, not data for a course.
+
+`proof/attack/elsewhere.py` hands in the same in another course where that is possible.
+"""
+
+INVENTED = ("proof/demo/answers/attacks.py", "proof/demo/submissions.py")
+"""The invented class of `autograder demo`, whose mishaps are told of minigrad's first lessons."""
+
+
+def test_the_grader_knows_no_course(root):
+    """No module of the grader names an exercise or a lesson of minigrad's course, but for those that stand here."""
+    course = tomllib.loads((root / "course" / "course.toml").read_text(encoding="utf-8"))
+    names = {each["id"] for each in course["exercise"]} | {
+        name for each in course["assignment"] for name in each["lessons"]
+    }
+    named = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)")
+    files = sorted((root / "autograder").rglob("*.py"))
+    knowing = {str(file.relative_to(root / "autograder")) for file in files if any(map(named.search, texts_of(file)))}
+    assert knowing == {*EXAMPLES, *HOSTILE, *INVENTED}
+
+
+def texts_of(file):
+    """The texts and dotted names of a module's code, without its docstrings."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    homes = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    first = [node.body[0] for node in ast.walk(tree) if isinstance(node, homes) and node.body]
+    docstrings = {id(each.value) for each in first if isinstance(each, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+        elif isinstance(node, ast.Attribute):
+            yield ast.unparse(node)

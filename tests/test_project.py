@@ -216,7 +216,7 @@ def test_notebooks_hold_no_outputs(root):
 
 def test_every_test_says_what_it_expects(root):
     """Each test function, hidden ones included, has a docstring."""
-    files = [*(root / "tests").rglob("test_*.py"), *(root / "autograder" / "hidden").glob("test_*.py")]
+    files = [*(root / "tests").rglob("test_*.py"), *(root / "course" / "hidden").glob("test_*.py")]
     silent = [
         f"{file.relative_to(root)}: {node.name}"
         for file in files

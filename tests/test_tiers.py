@@ -133,7 +133,7 @@ def test_a_commit_that_is_not_there_is_said(chosen):
             },
         ),
         ("autograder/judging/judge.py", {"tests/autograder/judging/", "tests/autograder/proof/"}),
-        ("autograder/wrong/mlp.SGD/uphill.py", {"tests/autograder/wrong/", "tests/autograder/proof/"}),
+        ("course/wrong/mlp.SGD/uphill.py", {"tests/course/", "tests/autograder/proof/"}),
         ("course/lessons/03_backprop.md", {"tests/course/"}),
         ("examples/structures/course.toml", {"tests/examples/"}),
         ("tests/autograder/small_course.py", {"tests/autograder/"}),

@@ -232,7 +232,7 @@ def _generated(course: Course, exercise: Exercise) -> Iterator[Piece]:
 
 def _records(exercise: Exercise, answers: Path) -> Iterator[Piece]:
     """The files in which `verify` keeps what it found."""
-    seen, table = answers / "wrong" / "seen.json", answers / "proof" / "mutants" / "table.json"
+    seen, table = answers / "wrong" / "seen.json", answers / "mutants.json"
     recorded = set(_json(seen).get("exercises", {}).get(exercise.id, ()))
     wrong = {file.stem for file in _answers_of(exercise, answers / "wrong")}
     command = f"autograder verify {exercise.id} --record"

@@ -142,7 +142,7 @@ def _time_texts() -> None:
 def _search_editions(course: Path, names: list[str], hidden: Path | None, isolation: str, seconds: float) -> None:
     """Print what earns points with the functions that stay in each exercise's edition; exit with 1 if one is new."""
     from autograder.judging.judge import Judge
-    from autograder.proof.borrow.searching import FINE, search, stale
+    from autograder.proof.borrow.searching import LEAKS, search, stale
 
     loaded = load_course(course, tree=False)
     if loaded.library != MINIGRAD:
@@ -165,11 +165,11 @@ def _search_editions(course: Path, names: list[str], hidden: Path | None, isolat
     console.print(table)
     leaks = [leak for each in found for leak in each.open]
     problems = [f"{leak.slot}: {leak.source} earns {leak.points:g} points: {leak.pattern}" for leak in leaks]
-    problems += [] if names or any(each.left for each in found) else stale(found)
+    problems += [] if names or any(each.left for each in found) else stale(found, loaded.directory / LEAKS)
     for problem in problems:
         console.print(f"[red]✗[/red] {escape(problem)}", soft_wrap=True)
     if problems:
-        print(f"{number(len(problems), 'problem')}; cut what leaks (`hides` in course.toml), or list it in {FINE.name}")
+        print(f"{number(len(problems), 'problem')}; cut what leaks (`hides` in course.toml), or list it in {LEAKS}")
         raise typer.Exit(REJECTED)
 
 

@@ -12,7 +12,6 @@ from rich.table import Table
 from autograder.commands.common import REJECTED, cache_of
 from autograder.commands.showing import console_of, number, steps
 from autograder.course import Course
-from autograder.library import MINIGRAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +25,11 @@ def verify_mutants(
     """Grade every mutant and print the table; the exit code says whether one lives on without a proof."""
     from autograder.proof import mutants
 
-    table, equivalent = mutants.TABLE, mutants.EQUIVALENT
-    if course.library != MINIGRAD:
-        table, equivalent = course.authored / "mutants.json", course.authored / "equivalent.toml"
     with steps("mutants") as step:
         tallies = mutants.run_mutants(
             course,
             exercises,
             hidden=hidden,
-            equivalent=equivalent,
             isolation=isolation,
             cache=cache_of(course) if keep else None,
             jobs=jobs,
@@ -42,7 +37,7 @@ def verify_mutants(
             done=step.advance,
         )
     if record:
-        mutants.record_table(course, tallies, table, hidden=hidden, equivalent=equivalent)
+        mutants.record_table(course, tallies, hidden=hidden)
     console = console_of()
     console.print(mutants_table(tallies))
     problems = mutants.problems_of(tallies, whole=not exercises)

@@ -94,7 +94,7 @@ def new_exercise(
         loaded, entry = add_exercise(loaded, exercise_id, lesson, groups, objects or ())
     else:
         check_entry(listed, lesson, groups, objects or ())
-    folders = hidden or loaded.hidden, answers or loaded.authored
+    folders = hidden or loaded.hidden, answers or loaded.directory
     found = lay_out(loaded, loaded.exercise(exercise_id), *folders, entry)
     missing = [piece for piece in found if piece.state != "there"]
     _print(console_of(), loaded, found, exercise_id)

@@ -35,7 +35,7 @@ def solution(
     from autograder.telling import solutions
 
     loaded = load_course(course or find_course(told=False), tree=False)
-    found = solutions.find_solution(loaded, name, answers or loaded.authored, lesson)
+    found = solutions.find_solution(loaded, name, answers or loaded.directory, lesson)
     if as_json:
         typer.echo(solutions.as_json(found))
     else:

@@ -76,7 +76,7 @@ def verify(
 
     loaded = load_course(course or find_course(), tree=False)
     check_exercises(loaded, exercises or ())
-    hidden, answers = hidden or loaded.hidden, answers or loaded.authored
+    hidden, answers = hidden or loaded.hidden, answers or loaded.directory
     if mutants:
         verify_mutants(loaded, exercises or [], hidden, isolation, record, jobs or cores(), keep)
         return

@@ -185,14 +185,9 @@ class Course:
         return Path(found.origin).resolve().parent
 
     @property
-    def authored(self) -> Path:
-        """The folder that holds `hidden`, `wrong` and `variants`: the course's own; minigrad's stand in the grader."""
-        return Path(__file__).parents[1] if self.library == MINIGRAD else self.directory
-
-    @property
     def hidden(self) -> Path:
-        """The directory of hidden tests."""
-        return self.authored / "hidden"
+        """The directory of hidden tests; `wrong` and `variants` stand beside it."""
+        return self.directory / "hidden"
 
     def data(self, exercise: Exercise) -> Path:
         """Return the folder of the files that stand beside an exercise's notebook; it is missing where there are none.

@@ -136,7 +136,7 @@ class Server:
     @property
     def private(self) -> list[Path]:
         """The places that hold answers, hidden tests or marks; lists of a class lie in the instructor's home."""
-        places = [self.course.directory, self.course.source, self.course.authored, self.gradebook, self._home]
+        places = [self.course.directory, self.course.source, self.gradebook, self._home]
         return [*dict.fromkeys(path.resolve() for path in places if path is not None and path.exists())]
 
 

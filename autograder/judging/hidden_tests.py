@@ -10,8 +10,6 @@ import pytest
 from autograder.judging.student import HiddenTestError
 from autograder.results import Verdict
 
-HIDDEN = Path(__file__).parents[1] / "hidden"
-
 
 def files_of(exercise: str | None, hidden: Path) -> list[Path]:
     """The files of hidden tests that mention an exercise: the only ones worth collecting for it."""

@@ -26,7 +26,6 @@ from autograder.course import Course, Exercise
 from autograder.grafting.graft import Grafted, stubs
 from autograder.judging.expectation import NO_RETURN
 from autograder.judging.fingerprint import Fingerprint
-from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.listening import Listener
 from autograder.judging.plugin import SHRINK_SECONDS, HiddenTests
 from autograder.judging.sandboxes import Sandboxes
@@ -76,7 +75,7 @@ class Judge:
 
     Args:
         course: The course.
-        hidden: The directory of hidden tests.
+        hidden: Another directory of hidden tests than the course's own.
         isolation: The sandbox's kind; ``"auto"`` takes the best there is.
         cache: Where results are kept; None keeps none.
         shrink_seconds: How long a property test that failed may look for a smaller counter-example.
@@ -87,16 +86,16 @@ class Judge:
         self,
         course: Course,
         *,
-        hidden: Path = HIDDEN,
+        hidden: Path | None = None,
         isolation: str = "auto",
         cache: Path | None = None,
         shrink_seconds: float = SHRINK_SECONDS,
         listener: Listener | None = None,
     ) -> None:
         self.course = course
-        self.hidden = hidden
+        self.hidden = hidden or course.hidden
         self.isolation = isolation
-        self.fingerprint = Fingerprint(course, hidden, isolation, shrink_seconds)
+        self.fingerprint = Fingerprint(course, self.hidden, isolation, shrink_seconds)
         self._shrink_seconds = shrink_seconds
         self._cache = cache
         self._listener = listener or Listener()

@@ -31,7 +31,7 @@ import pytest
 from autograder.common.effort import Effort
 from autograder.judging.examples import example_of
 from autograder.judging.expect import Expectation
-from autograder.judging.hidden_tests import HIDDEN, described, files_of, watched_groups
+from autograder.judging.hidden_tests import described, files_of, watched_groups
 from autograder.judging.listening import Listener
 from autograder.judging.student import Asked, HiddenTestError, Session, Student, StudentFailure, StudentStopped
 from autograder.results import Example, Verdict
@@ -346,7 +346,7 @@ def _failed(verdict: Verdict, error: BaseException) -> Verdict:
     )
 
 
-def run_hidden_tests(plugin: HiddenTests, hidden: Path = HIDDEN) -> list[Verdict]:
+def run_hidden_tests(plugin: HiddenTests, hidden: Path) -> list[Verdict]:
     """Run pytest in this process over the plugin's exercise, writing nothing anywhere.
 
     Raises:

@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from autograder.common.files import write
 from autograder.course import Course
-from autograder.judging.hidden_tests import HIDDEN
 from autograder.proof.fingerprints import fingerprint_of
-from autograder.proof.verify import ANSWERS, Checked
+from autograder.proof.verify import Checked
 from autograder.results import Verdict
-from autograder.results.causes import SEEN, read_fingerprints, read_seen, seen_text
+from autograder.results.causes import SEEN, lines_of, read_fingerprints, read_seen, seen_text
 
 SHOWN = Path("wrong", "shown.json")
 """The place of the findings that reports show, beside `SEEN`."""
@@ -30,7 +28,7 @@ def seen_of(checked: Checked) -> dict[str, dict[str, str]]:
     return {answer.misconception: dict(answer.saw) for answer in checked.wrong if answer.rejected_by}
 
 
-def stale_record(checked: Iterable[Checked], answers: Path = ANSWERS) -> list[str]:
+def stale_record(checked: Iterable[Checked], answers: Path) -> list[str]:
     """Problems of the record of what tests saw: reports would take a mistake for another one."""
     seen, fingerprints = read_seen(answers / SEEN), read_fingerprints(answers / SEEN)
     return [
@@ -40,11 +38,12 @@ def stale_record(checked: Iterable[Checked], answers: Path = ANSWERS) -> list[st
     ]
 
 
-def unverified(course: Course, hidden: Path = HIDDEN, answers: Path = ANSWERS) -> list[str]:
+def unverified(course: Course, hidden: Path | None = None, answers: Path | None = None) -> list[str]:
     """Problems of the record that show without a run: other tests or wrong answers, and an answer that no test rejects.
 
     The record of mutants does not stand for this one: a test may notice every mutant, and let a wrong answer through.
     """
+    hidden, answers = hidden or course.hidden, answers or course.directory
     seen, fingerprints, shown = read_seen(answers / SEEN), read_fingerprints(answers / SEEN), _shown(answers)
     problems = []
     for exercise in course.exercises:
@@ -65,7 +64,7 @@ def unverified(course: Course, hidden: Path = HIDDEN, answers: Path = ANSWERS) -
     return problems
 
 
-def read_shown(answers: Path = ANSWERS) -> Mapping[str, Mapping[str, Verdict]]:
+def read_shown(answers: Path) -> Mapping[str, Mapping[str, Verdict]]:
     """Read for each exercise and mistake the finding that a report shows of it."""
     return {
         exercise: {name: Verdict.from_json(verdict) for name, verdict in found.items()}
@@ -73,7 +72,7 @@ def read_shown(answers: Path = ANSWERS) -> Mapping[str, Mapping[str, Verdict]]:
     }
 
 
-def record(course: Course, checked: Iterable[Checked], answers: Path = ANSWERS) -> bool:
+def record(course: Course, checked: Iterable[Checked], answers: Path) -> bool:
     """Write the record of what tests saw, for the exercises that were checked; the course's others keep theirs.
 
     Returns:
@@ -92,20 +91,8 @@ def record(course: Course, checked: Iterable[Checked], answers: Path = ANSWERS) 
             {exercise: found for exercise, found in fingerprints.items() if exercise in there},
         ),
     )
-    found = {exercise: shown[exercise] for exercise in sorted(shown.keys() & there)}
-    return write(answers / SHOWN, _shown_text(found)) or changed
-
-
-def _shown_text(shown: Mapping[str, Mapping[str, Any]]) -> str:
-    """The findings as JSON with a line for each mistake."""
-    compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))  # the order of a graph's nodes counts
-    exercises = (
-        f"{compact(exercise)}:{{\n"
-        + ",\n".join(f"{compact(name)}:{compact(found[name])}" for name in sorted(found))
-        + "}"
-        for exercise, found in shown.items()
-    )
-    return "{" + ",\n".join(exercises) + "}\n"
+    found = {exercise: shown[exercise] for exercise in shown.keys() & there}
+    return write(answers / SHOWN, lines_of(found) + "\n") or changed  # unsorted: the order of a graph's nodes counts
 
 
 def _shown(answers: Path) -> dict[str, dict[str, Any]]:

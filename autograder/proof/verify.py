@@ -32,7 +32,6 @@ from autograder.building.slicing import slice_exercise
 from autograder.common.python_text import parses
 from autograder.course import Course, Exercise
 from autograder.course.loading import load_course
-from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.judge import Judge
 from autograder.judging.plugin import HiddenTestError
 from autograder.proof.fingerprints import fingerprint_of
@@ -41,8 +40,6 @@ from autograder.proof.weights import Cost, changed_objects, costs_of, unfair
 from autograder.results import Graded, Verdict
 from autograder.results.causes import KINDS, confirmed, essence, read_kinds
 from autograder.sandbox import SandboxError, SandboxUnavailable
-
-ANSWERS = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -96,9 +93,9 @@ class Verifier:
         answers: The directory that holds `wrong` and `variants`.
     """
 
-    def __init__(self, judge: Judge, answers: Path = ANSWERS) -> None:
+    def __init__(self, judge: Judge, answers: Path | None = None) -> None:
         self.judge = judge
-        self.answers = answers
+        self.answers = answers or judge.course.directory
 
     def check(self, exercise: Exercise) -> Checked:
         """Check one exercise."""
@@ -283,8 +280,9 @@ def _changes(right: list[str], text: list[str]) -> set[tuple[int, int, tuple[str
     return {(start, end, tuple(text[first:last])) for kind, start, end, first, last in codes if kind != "equal"}
 
 
-def stray_answers(course: Course, answers: Path = ANSWERS) -> list[str]:
+def stray_answers(course: Course, answers: Path | None = None) -> list[str]:
     """Problems of directories of answers that belong to no exercise."""
+    answers = answers or course.directory
     found = (path for kind in ("wrong", "variants") for path in (answers / kind).glob("*") if path.is_dir())
     return [
         f"{path.parent.name}/{path.name}: course.toml lists no such exercise"
@@ -322,8 +320,8 @@ def verify(
     course: Course,
     exercises: Sequence[str] = (),
     *,
-    hidden: Path = HIDDEN,
-    answers: Path = ANSWERS,
+    hidden: Path | None = None,
+    answers: Path | None = None,
     isolation: str = "auto",
     cache: Path | None = None,
     jobs: int = 1,
@@ -349,7 +347,7 @@ def verify(
         SandboxError: If no sandbox can be had, or a process was ended.
     """
     wanted = [course.exercise(each).id for each in exercises] or list(course.exercises)
-    setting = _Setting(course.path, hidden, answers, isolation, cache)
+    setting = _Setting(course.path, hidden or course.hidden, answers or course.directory, isolation, cache)
     found: dict[str, Checked] = {}
     for checked in _run(setting, wanted, jobs):
         found[checked.exercise] = checked

@@ -16,6 +16,7 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,5 +145,23 @@ def seen_text(seen: Seen, fingerprints: Mapping[str, str] | None = None) -> str:
         seen: The findings.
         fingerprints: For each exercise a hash of the tests and wrong answers that they were made from.
     """
-    content = {"generated": _GENERATED, "exercises": seen} | ({"of": fingerprints} if fingerprints else {})
-    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    of = f',\n"of":{lines_of(fingerprints)}' if fingerprints else ""
+    return f'{{"generated":{json.dumps(_GENERATED)},\n"exercises":{lines_of(seen, sort_keys=True)}{of}}}\n'
+
+
+def lines_of(entries: Mapping[str, Any], *, sort_keys: bool = False) -> str:
+    """A JSON object with a line for each entry, by the order of their keys.
+
+    Args:
+        entries: The object.
+        sort_keys: Whether the objects in it are sorted too.
+
+    Examples:
+        >>> print(lines_of({"b": 1, "a": [2, 3]}))
+        {
+        "a":[2,3],
+        "b":1
+        }
+    """
+    text = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
+    return "{\n" + ",\n".join(f"{text(key)}:{text(value)}" for key, value in sorted(entries.items())) + "\n}"

@@ -17,7 +17,7 @@ from minigrad import exercises
 
 __all__ = ["grade", "passed"]
 
-HIDDEN = Path(__file__).parents[2] / "autograder" / "hidden"
+HIDDEN = Path(__file__).parents[2] / "course" / "hidden"
 
 
 def grade(exercise: str, groups: Mapping[str, float], namespace: Mapping[str, Any]) -> float:

@@ -60,7 +60,7 @@ def of_cpython() -> tuple[str, ...]:
 @functools.cache
 def of_the_course() -> tuple[str, ...]:
     """Right answers, as somebody writes them."""
-    return tuple(path.read_text() for path in sorted((ROOT / "autograder" / "variants").glob("*/*.py")))
+    return tuple(path.read_text() for path in sorted((ROOT / "course" / "variants").glob("*/*.py")))
 
 
 def _parts(text: str) -> Iterator[str]:

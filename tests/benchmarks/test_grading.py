@@ -10,10 +10,9 @@ import nbformat
 import pytest
 
 from autograder.building.notebooks import setup_texts
-from autograder.course.loading import load_course
+from autograder.course.loading import DEFAULT_COURSE, load_course
 from autograder.proof.demo.classes import make_class
 from autograder.proof.demo.typing_in import reference_answers
-from autograder.proof.verify import ANSWERS
 from benchmarks import grading_section
 from benchmarks.classroom import graders, inkernel
 from benchmarks.classroom.graders import Cost, Grader, GraderFailed, OtterMissing, run_command
@@ -54,7 +53,7 @@ def test_right_answers_earn_everything_in_the_kernel(course, namespace):
 def test_a_wrong_answer_loses_its_group_in_the_kernel(course, namespace):
     """What the sandbox rejects is rejected in the kernel as well."""
     exercise = course.exercise("derivatives.central_difference")
-    for file in sorted((ANSWERS / "wrong" / exercise.id).glob("*.py")):
+    for file in sorted((DEFAULT_COURSE / "wrong" / exercise.id).glob("*.py")):
         wrong = dict(namespace)
         exec(file.read_text(), wrong)
         assert inkernel.grade(exercise.id, exercise.groups, wrong) < exercise.points, file.name

@@ -88,7 +88,7 @@ def test_a_readers_day(tmp_path):
     assert f"{COMPARISON}: 2 → 4 of 4 points; won: order" in reader.types("grade", "00")
     assert "def lt" in reader.types("solution", COMPARISON)
 
-    replaced = ROOT / "autograder" / "wrong" / BACKPROPAGATE / "gradient-overwritten.py"
+    replaced = ROOT / "course" / "wrong" / BACKPROPAGATE / "gradient-overwritten.py"
     reader.solves("03_backprop", backpropagate=f"# exercise: {BACKPROPAGATE}\n{replaced.read_text()}")
     assert "add to what has arrived already" in reader.types("check", "03", "--exercise", BACKPROPAGATE, code=1)
     assert "gradient overwritten" in reader.types("grade", "03")

@@ -3,8 +3,8 @@
 import pytest
 from visible import COURSE, check
 
+from autograder.course.loading import DEFAULT_COURSE
 from autograder.proof.record import read_shown
-from autograder.proof.verify import ANSWERS
 from minigrad.checks.unseen import UNSEEN, unseen
 
 KERNELS = pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=24)
@@ -18,7 +18,7 @@ WRONG = [
     pytest.param(
         file, id=f"{file.parent.name}/{file.stem}", marks=KERNELS if COURSE.exercise(file.parent.name).uses else ()
     )
-    for file in sorted((ANSWERS / "wrong").glob("*/*.py"))
+    for file in sorted((DEFAULT_COURSE / "wrong").glob("*/*.py"))
     if not file.parent.name.startswith(SIMULATED)
 ]
 
@@ -41,7 +41,7 @@ def test_a_wrong_answer_is_refused_or_listed(file):
 def test_what_the_checks_do_not_look_at_costs_half_at_most():
     """Checks that are all green do not promise every point, and never less than half of them for one mistake."""
     costs = {}
-    for exercise, found in read_shown().items():
+    for exercise, found in read_shown(DEFAULT_COURSE).items():
         worth = COURSE.exercise(exercise)
         for name in UNSEEN.get(exercise, {}):
             costs[f"{exercise}: {name}"] = worth.groups[found[name].group] / worth.points
@@ -52,14 +52,14 @@ def test_what_the_checks_do_not_look_at_costs_half_at_most():
 @pytest.mark.parametrize("exercise", UNSEEN)
 def test_what_is_listed_is_said(exercise):
     """Each entry belongs to a known wrong answer, and a report of checks that all pass says it, as text and HTML."""
-    known = {file.stem for file in (ANSWERS / "wrong" / exercise).glob("*.py")}
+    known = {file.stem for file in (DEFAULT_COURSE / "wrong" / exercise).glob("*.py")}
     assert UNSEEN[exercise].keys() <= known
     assert all(each in unseen(exercise) for each in UNSEEN[exercise].values())
 
 
 def test_a_report_says_what_was_not_looked_at():
     """The sentence stands below checks that all pass, and nowhere else."""
-    right = (ANSWERS / "variants" / "operators.arithmetic" / "minitorch.py").read_text(encoding="utf-8")
+    right = (DEFAULT_COURSE / "variants" / "operators.arithmetic" / "minitorch.py").read_text(encoding="utf-8")
     passed = check("operators.arithmetic", right)
     failed = check("operators.arithmetic", "def add(x, y): ...\ndef mul(x, y): ...\ndef neg(x): ...")
     for shown in (str, type(passed)._repr_html_):

@@ -62,7 +62,8 @@ def exercises(text):
 
 def test_spelling():
     """codespell finds no misspelled word in what people read, the library's and the grader's messages included."""
-    names = ["course/lessons", "course/hints", "src", "autograder", *(str(page.relative_to(ROOT)) for page in PAGES)]
+    names = [*(f"course/{name}" for name in ("hidden", "hints", "lessons")), "src", "autograder"]
+    names += [str(page.relative_to(ROOT)) for page in PAGES]
     result = subprocess.run(
         [sys.executable, "-m", "codespell_lib", *names], cwd=ROOT, capture_output=True, text=True, check=False
     )

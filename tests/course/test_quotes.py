@@ -8,7 +8,7 @@ from places import ROOT
 
 from autograder.course import split_object
 
-HIDDEN = ROOT / "autograder" / "hidden"
+HIDDEN = ROOT / "course" / "hidden"
 FILES = sorted(path.name for path in HIDDEN.glob("test_*.py"))
 
 

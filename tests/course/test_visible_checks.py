@@ -5,7 +5,7 @@ import linecache
 import pytest
 from visible import COURSE, names_above
 
-from autograder.proof.verify import ANSWERS
+from autograder.course.loading import DEFAULT_COURSE
 from minigrad.checks import run
 
 KERNELS = pytest.mark.full("kernels are compiled, or run in the simulator of a GPU", share=24)
@@ -13,7 +13,7 @@ VARIANTS = [
     pytest.param(
         file, id=f"{file.parent.name}/{file.stem}", marks=KERNELS if COURSE.exercise(file.parent.name).uses else ()
     )
-    for file in sorted((ANSWERS / "variants").glob("*/*.py"))
+    for file in sorted((DEFAULT_COURSE / "variants").glob("*/*.py"))
 ]
 
 

@@ -4,7 +4,7 @@ import pytest
 from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
-from autograder.proof.verify import ANSWERS
+from autograder.course.loading import DEFAULT_COURSE
 from minigrad import exercises
 from minigrad.errors import ExerciseNotDone
 from minigrad.exercises import install
@@ -106,7 +106,7 @@ KNOWN = [
 
 def test_only_an_order_that_was_read_backwards_is_called_so():
     """Other mistakes in the gradient of permute fail on four axes for other reasons."""
-    folder = ANSWERS / "wrong" / "tensor_functions.Permute"
+    folder = DEFAULT_COURSE / "wrong" / "tensor_functions.Permute"
     for mistake in ("gradient-not-permuted", "strides-of-the-input"):
         report = check("tensor_functions.Permute", (folder / f"{mistake}.py").read_text(encoding="utf-8"))
         assert not report.passed
@@ -115,7 +115,7 @@ def test_only_an_order_that_was_read_backwards_is_called_so():
 
 def test_every_mistake_is_listed():
     """There is a line above for each known-wrong answer of the lesson."""
-    files = {(file.parent.name, file.stem) for id in EXERCISES for file in (ANSWERS / "wrong" / id).glob("*.py")}
+    files = {(file.parent.name, file.stem) for id in EXERCISES for file in (DEFAULT_COURSE / "wrong" / id).glob("*.py")}
     assert files == {(id, mistake) for id, mistake, _ in KNOWN}
 
 
@@ -123,7 +123,7 @@ def test_every_mistake_is_listed():
 @pytest.mark.full("every mistake of a lesson is checked", share=4)
 def test_the_hint_fits_the_mistake(id, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
-    report = check(id, (ANSWERS / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+    report = check(id, (DEFAULT_COURSE / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
     assert any(words in result.hint for result in report.results if not result.passed), str(report)
 
 

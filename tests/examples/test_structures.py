@@ -55,7 +55,7 @@ def test_what_is_committed_is_what_the_build_makes(example, place):
 @pytest.mark.full("every answer of the example course is judged", share=4)
 def test_its_hidden_tests_grade_well(course):
     """References and variants earn all points; each wrong answer is caught by the test that names it."""
-    for checked in verify(course, hidden=course.hidden, answers=course.authored):
+    for checked in verify(course):
         assert checked.problems == () and len(checked.wrong) >= 2 and checked.variants, checked
 
 
@@ -83,7 +83,7 @@ def sift_down(items, place):
 
 def test_a_sandbox_has_no_minigrad_in_it(course):
     """A cell finds no module of it, can import none, and traces no line of it."""
-    with Judge(course, shrink_seconds=0, hidden=course.hidden) as judge:
+    with Judge(course, shrink_seconds=0) as judge:
         graded = judge.grade_text(course.exercise("structures.sift_down"), SPY)
     assert {verdict.reason for verdict in graded.verdicts} and not graded.earned
     assert all("ValueError: [] [] None True" in verdict.reason for verdict in graded.verdicts), graded.verdicts
@@ -103,7 +103,7 @@ from autograder.judging.judge import Judge
 from autograder.judging.grading import grade_file
 build(Path(sys.argv[1]))
 course = load_course(sys.argv[1])
-with Judge(course, hidden=course.hidden, shrink_seconds=0) as judge:
+with Judge(course, shrink_seconds=0) as judge:
     for name in sys.argv[2:]:
         print(grade_file(judge, Path(name)).earned)
 print([name for name in sys.modules if name.partition(".")[0] == "minigrad"])
@@ -129,7 +129,7 @@ def right(course):
 
 def one_wrong(course):
     """One of them replaced by a known-wrong one, which costs the two points of a group."""
-    wrong = (course.authored / "wrong" / "structures.History" / "oldest-first.py").read_text()
+    wrong = (course.directory / "wrong" / "structures.History" / "oldest-first.py").read_text()
     return {**right(course), "structures.History": wrong}
 
 

@@ -5,7 +5,7 @@ from textwrap import indent
 
 from places import ROOT
 
-VARIANTS = ROOT / "autograder" / "variants"
+VARIANTS = ROOT / "course" / "variants"
 
 HEADS = {
     "operators.py": '''"""Operators."""

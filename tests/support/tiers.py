@@ -84,7 +84,7 @@ ROOMS = (
     (r"src/minigrad/(checks|exercises|compiling)\b.*", "tests/course/"),
     (r"src/minigrad/\w+\.py", "tests/course/"),
     (r"autograder/(\w+)/.*", r"tests/autograder/\1/"),
-    (r"autograder/(hidden|wrong|variants)/.*", "tests/autograder/proof/"),
+    (r"course/(hidden|wrong|variants|mutants|equivalent|leaks)\b.*", "tests/autograder/proof/"),
     (r"autograder/(judging|sandbox|building)/.*", "tests/autograder/proof/"),
     (r"autograder/(gradebook|results|grafting)/.*", "tests/autograder/classes/"),
     (r"(course|notebooks)/.*", "tests/course/"),

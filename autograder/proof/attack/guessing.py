@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from autograder.course import Course, Exercise
-from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.plugin import HiddenTests
 from autograder.judging.warm_tests import WarmTests
 from autograder.sandbox import Observation
@@ -81,11 +80,11 @@ class _Guesser:
 
 
 def passed_by(
-    course: Course, exercise: Exercise, guesses: Mapping[str, Guess], hidden: Path = HIDDEN
+    course: Course, exercise: Exercise, guesses: Mapping[str, Guess], hidden: Path | None = None
 ) -> dict[str, dict[str, list[str]]]:
     """The names of guesses that each hidden test of an exercise takes for right, by group and test."""
     groups = {each.id: tuple(each.groups) for each in course.exercises.values()}
-    tests = WarmTests(exercise.id, groups, hidden)
+    tests = WarmTests(exercise.id, groups, hidden or course.hidden)
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for name, guess in guesses.items():
         plugin = HiddenTests(exercise.id, groups, _Guesser(guess), lambda _: b"", course.seed, 0)
@@ -94,7 +93,7 @@ def passed_by(
     return found
 
 
-def won_by_guessing(course: Course, hidden: Path = HIDDEN) -> Iterator[tuple[Exercise, list[str]]]:
+def won_by_guessing(course: Course, hidden: Path | None = None) -> Iterator[tuple[Exercise, list[str]]]:
     """Each exercise, with a sentence for each group of points that guesses could earn."""
     for exercise in course.exercises.values():
         if not exercise.points:

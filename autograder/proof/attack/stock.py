@@ -42,7 +42,7 @@ def find():
     loot = []
     places = [".", "..", "../..", "../../..", "/course", "/srv", "/home", os.path.expanduser("~"), "/tmp", "/"]
     for place in places:
-        for pattern in ("*.ipynb", "source/*/*.ipynb", "release/*/*.ipynb", "hidden/*.py", "autograder/hidden/*.py"):
+        for pattern in ("*.ipynb", "source/*/*.ipynb", "release/*/*.ipynb", "hidden/*.py", "course/hidden/*.py"):
             for path in glob.glob(os.path.join(place, pattern)):
                 try:
                     loot.append(open(path, errors="replace").read())

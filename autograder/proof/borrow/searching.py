@@ -23,7 +23,9 @@ from autograder.judging.warm_tests import WarmTests
 from autograder.proof.borrow.programs import INSIDE, NUMBERS, TOOLS, Slot, patterns, slots_of, special
 from autograder.sandbox import ExerciseSpec, Observation, Sandbox, SandboxError, Session, SourceCell, pack_probe
 
-FINE = Path(__file__).with_name("fine.toml")
+LEAKS = "leaks.toml"
+"""The name of the list of leaks that stay, beside course.toml."""
+
 BATCH = 100
 QUESTIONS = 5
 """Questions of one test that a program is asked; the judge asks it all of them."""
@@ -134,7 +136,7 @@ def search(
     seconds: float,
     *,
     only: Callable[[str], bool] = lambda _: True,
-    fine: Path = FINE,
+    fine: Path | None = None,
 ) -> Searched:
     """Search the edition that an exercise is graded with.
 
@@ -143,9 +145,9 @@ def search(
         exercise: The exercise.
         seconds: Time for the search; the judge's comes on top.
         only: Which functions are tried, by name.
-        fine: The list of leaks that may stay.
+        fine: Another list of leaks that may stay than the course's own.
     """
-    listed = _listed(fine)
+    listed = _listed(fine or judge.course.directory / LEAKS)
     slots = list(slots_of(exercise.objects, slice_exercise(judge.course, exercise.id).reference_cell))
     leaks: list[Leak] = []
     programs = functions = left = 0
@@ -326,7 +328,7 @@ def _matches(name: str, globs: Iterable[str]) -> bool:
     return any(fnmatchcase(name, each) for each in globs)
 
 
-def stale(searched: Sequence[Searched], fine: Path = FINE) -> list[str]:
+def stale(searched: Sequence[Searched], fine: Path) -> list[str]:
     """Entries of the list that no leak needs, where every exercise was searched to the end."""
     leaks = [leak for each in searched for leak in each.leaks]
     return [

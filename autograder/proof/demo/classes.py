@@ -16,7 +16,6 @@ import re
 import symtable
 import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 import nbformat
 
@@ -41,7 +40,6 @@ SHARES = {"right": 0.35, "variant": 0.15, "wrong": 0.35, "untouched": 0.05, "man
 HONEST = ("right", "variant", "wrong")
 """Work that was done, and that any grader can be expected to survive."""
 
-ANSWERS = Path(__file__).parents[2]
 MOST_WRONG = 3
 
 REMARKS = (
@@ -120,8 +118,8 @@ class _Desk:
         self.exercises = [exercise for lesson in lessons for exercise in course.of_lesson(lesson)]
         self.stubs = {each.id: slice_exercise(course, each.id).stub_cell for each in self.exercises}
         self.right = reference_answers(course, self.stubs)
-        self.variants = {each.id: _answers_of("variants", each) for each in self.exercises}
-        self.wrong = {each.id: _answers_of("wrong", each) for each in self.exercises}
+        self.variants = {each.id: _answers_of(course, "variants", each) for each in self.exercises}
+        self.wrong = {each.id: _answers_of(course, "wrong", each) for each in self.exercises}
         self.attacks = read_answers("attacks")
 
     def files(self, student: str, kind: str, chance: random.Random) -> Files:
@@ -174,9 +172,10 @@ def _released(course: Course, lesson: str) -> nbformat.NotebookNode:
     return build_lesson(course, course.draft_lessons[lesson], sources).student
 
 
-def _answers_of(kind: str, exercise: Exercise) -> list[str]:
+def _answers_of(course: Course, kind: str, exercise: Exercise) -> list[str]:
     """Known answers as whole solution cells, without the sentence that says what is the matter with them."""
-    texts = (file.read_text(encoding="utf-8") for file in sorted((ANSWERS / kind / exercise.id).glob("*.py")))
+    files = sorted((course.directory / kind / exercise.id).glob("*.py"))
+    texts = (file.read_text(encoding="utf-8") for file in files)
     return [f"{marker(exercise.id)}\n{_without_docstring(text)}" for text in texts]
 
 

@@ -144,8 +144,7 @@ def prepare(out: Path, course_directory: Path, lessons: Container[str] | None = 
     original = load_course(course_directory)
     root = out / "course"
     root.mkdir()
-    own = ("hidden", "wrong", "variants") if original.authored == original.directory else ()
-    for name in ("nbgrader_config.py", "lessons", *own):
+    for name in ("nbgrader_config.py", "lessons", "hidden", "wrong", "variants"):
         source = original.directory / name
         if source.is_dir():
             shutil.copytree(source, root / name)

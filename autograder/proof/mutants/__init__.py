@@ -4,7 +4,7 @@ mutmut and cosmic-ray mutate whole modules and run a test command over an import
 write is mutated, the text of one solution cell, and it is graded in the sandbox. So the operators are our own.
 
 Every mutant must lose points. The few that change nothing are listed in `equivalent.toml`, each with a sentence of
-proof; `table.json` keeps the counts, with a hash of their sources.
+proof; `mutants.json` keeps the counts, with a hash of their sources.
 """
 
 from autograder.proof.mutants.equivalents import EQUIVALENT, Equivalent, read_equivalents

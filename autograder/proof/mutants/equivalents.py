@@ -11,7 +11,8 @@ from autograder.building.slicing import squeeze
 from autograder.course import CourseError
 from autograder.proof.mutants.making import Mutant
 
-EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+EQUIVALENT = "equivalent.toml"
+"""The list's name, beside course.toml."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def _plain(text: str) -> str:
     return squeeze(text).replace("'", '"')
 
 
-def read_equivalents(path: Path = EQUIVALENT, exercises: Iterable[str] | None = None) -> list[Equivalent]:
+def read_equivalents(path: Path, exercises: Iterable[str] | None = None) -> list[Equivalent]:
     """Read the list.
 
     Args:

@@ -12,7 +12,6 @@ from typing import Literal
 
 from autograder.course import Course, Exercise
 from autograder.course.loading import load_course
-from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.judge import Judge
 from autograder.proof.mutants.equivalents import EQUIVALENT, Equivalent, read_equivalents
 from autograder.proof.mutants.making import Mutant, mutants_of
@@ -98,8 +97,8 @@ def run_mutants(
     course: Course,
     exercises: Sequence[str] = (),
     *,
-    hidden: Path = HIDDEN,
-    equivalent: Path = EQUIVALENT,
+    hidden: Path | None = None,
+    equivalent: Path | None = None,
     isolation: str = "auto",
     cache: Path | None = None,
     jobs: int = 1,
@@ -128,10 +127,10 @@ def run_mutants(
         SandboxError: If no sandbox can be had, or it failed.
     """
     wanted = [course.exercise(each).id for each in exercises] or list(course.exercises)
-    entries = read_equivalents(equivalent, wanted)
+    entries = read_equivalents(equivalent or course.directory / EQUIVALENT, wanted)
     mutants = [mutant for exercise in wanted for mutant in mutants_of(course, exercise)]
     begin(len(mutants))
-    setting = _Setting(course.path, hidden, isolation, cache)
+    setting = _Setting(course.path, hidden or course.hidden, isolation, cache)
     batches = [mutants[first : first + BATCH] for first in range(0, len(mutants), BATCH)]
     found: dict[int, list[Outcome]] = {}
     for number, outcomes in _run(setting, batches, jobs):
@@ -223,9 +222,7 @@ def problems_of(tallies: Sequence[Tally], *, whole: bool) -> list[str]:
             where = f"{tally.exercise}: {outcome.mutant.place}: {outcome.mutant.change}"
             problems.append(f"{where}: no hidden test notices this\n{outcome.mutant.diff}")
         for entry in tally.stale:
-            problems.append(
-                f"{tally.exercise}: {EQUIVALENT.name} lists {entry}, which is no mutant, or which is killed"
-            )
+            problems.append(f"{tally.exercise}: {EQUIVALENT} lists {entry}, which is no mutant, or which is killed")
     share = share_of_equivalents(tallies)
     if whole and share > MOST_EQUIVALENT:
         problems.append(f"{share:.1%} of the mutants are listed as equivalent; {MOST_EQUIVALENT:.0%} may be")

@@ -6,16 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from autograder.building.slicing import slice_exercise
 from autograder.common.python_text import names_in
 from autograder.course import Course, CourseError
 from autograder.results.ledger import Entry, entries
-
-ANSWERS = Path(__file__).parents[2]
-"""The folder of `wrong` and `variants`."""
 
 
 @dataclass(frozen=True)
@@ -138,5 +134,5 @@ def _known(course: Course, exercise: str) -> Iterator[str]:
     except CourseError:
         pass  # an exercise that the course no longer has, or a library that is cut
     for kind in ("variants", "wrong"):
-        for file in sorted((course.authored / kind / exercise).glob("*.py")):
+        for file in sorted((course.directory / kind / exercise).glob("*.py")):
             yield file.read_text(encoding="utf-8")

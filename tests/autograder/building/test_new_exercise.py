@@ -22,8 +22,7 @@ def small(tmp_path):
     course = SmallCourse(tmp_path)
     (course.source / "checks").mkdir()
     (tmp_path / "course" / "hints").mkdir()
-    (tmp_path / "proof" / "mutants").mkdir(parents=True)
-    (tmp_path / "proof" / "mutants" / "table.json").write_text('{"exercises": {}}')
+    (tmp_path / "mutants.json").write_text('{"exercises": {}}')
     return course
 
 
@@ -126,7 +125,7 @@ def test_every_piece_is_laid_out_and_says_what_to_do(small):
         ("notebooks/00_numbers.ipynb", "missing"),
         ("src/minigrad/hints.json", "missing"),
         ("wrong/seen.json", "missing"),
-        ("proof/mutants/table.json", "missing"),
+        ("mutants.json", "missing"),
     ]
     assert all(piece.to_do and piece.command.startswith("autograder ") for piece in found[1:])
 
@@ -247,6 +246,6 @@ def test_every_exercise_of_the_course_has_all_its_pieces(root):
     found = [
         (each.id, piece)
         for each in course.exercises.values()
-        for piece in pieces(course, each, course.hidden, course.authored)
+        for piece in pieces(course, each, course.hidden, course.directory)
     ]
     assert [(exercise, piece) for exercise, piece in found if piece.state != "there"] == []

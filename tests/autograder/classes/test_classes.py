@@ -13,12 +13,11 @@ from two_lessons import make_course
 
 from autograder.building.masters import find_master
 from autograder.building.notebooks import dump
-from autograder.course.loading import load_course
+from autograder.course.loading import DEFAULT_COURSE, load_course
 from autograder.grafting.graft import graft, stubs
 from autograder.judging.judge import Judge
 from autograder.proof.demo.classes import HONEST, MANGLED, SHARES, hand_in, in_own_words, make_class
 from autograder.proof.demo.typing_in import reference_answers
-from autograder.proof.verify import ANSWERS
 
 LESSON = "01_numerical_derivatives"
 
@@ -62,7 +61,7 @@ def test_no_two_students_hand_in_the_same(members):
 def _known_answers(course):
     """Each reference, variant and known-wrong answer there is."""
     yield from reference_answers(course, course.exercises).values()
-    for file in [*ANSWERS.glob("variants/*/*.py"), *ANSWERS.glob("wrong/*/*.py")]:
+    for file in [*DEFAULT_COURSE.glob("variants/*/*.py"), *DEFAULT_COURSE.glob("wrong/*/*.py")]:
         yield "# exercise: x\n" + file.read_text()
 
 

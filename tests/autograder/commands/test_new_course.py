@@ -26,7 +26,7 @@ def test_a_new_course_is_built_and_verified(tmp_path):
     build(tmp_path / "stats")
     course = load_course(tmp_path / "stats")
     assert course.name == "stats" and "return (low + high) / 2" in slice_exercise(course, "first.middle").reference
-    (checked,) = verify(course, hidden=course.hidden, answers=course.authored)
+    (checked,) = verify(course)
     assert checked.problems == () and [each.misconception for each in checked.wrong] == ["whole-numbers-only"]
 
 
@@ -90,7 +90,7 @@ def test_a_course_with_data_and_a_package_of_its_own(with_data):
         assert (with_data / beside / "days/scale.yaml").read_text() == "scale: 0.5"
     assert with_data / "notebooks/days/scale.yaml" in [each.path for each in report.files]
     course = load_course(with_data)
-    (checked,) = verify(course, hidden=course.hidden, answers=course.authored)
+    (checked,) = verify(course)
     assert checked.problems == ()
     reference = slice_exercise(course, "first.middle").reference_cell
     spoiled = 'open("days/scale.yaml", "w").write("scale: 3")\n' + reference

@@ -129,5 +129,5 @@ def test_a_solution_has_its_commentary(place, tmp_path):
 def test_a_question_has_its_model_answer(root):
     """The model answer to a question is found by the question's name."""
     course = load_course(root / "course", tree=False)
-    found = find_solution(course, "what-twenty-sigmoids-leave", root / "autograder")
+    found = find_solution(course, "what-twenty-sigmoids-leave", course.directory)
     assert found.lesson == "02_chain_rule" and "twenty layers" in found.question and "vanishes" in found.answer

@@ -11,7 +11,7 @@ from nbgrader.api import Base, Gradebook
 from small_course import SmallCourse
 from sqlalchemy import create_engine, make_url
 
-from autograder.course import Course, CourseError
+from autograder.course import CourseError
 from autograder.gradebook import class_server
 from autograder.gradebook.class_server import ANYBODY, Server, User, reaches
 from autograder.sandbox import SandboxUnavailable
@@ -34,7 +34,6 @@ def place():
 @pytest.fixture
 def server(place, monkeypatch):
     """A course that nobody else can read, beside an exchange."""
-    monkeypatch.setattr(Course, "authored", property(lambda course: course.directory))  # the grader's own may be open
     (place / "grace").mkdir(mode=0o700)
     entry = SimpleNamespace(pw_dir=str(place / "grace"))
     monkeypatch.setattr(class_server, "pwd", SimpleNamespace(getpwuid=lambda uid: entry))

@@ -16,6 +16,6 @@ def grade():
         choose()
     except SandboxUnavailable as error:
         pytest.skip(str(error))
-    course, seen = load_course(ROOT / "course"), read_seen(ROOT / "autograder" / SEEN)
+    course, seen = load_course(ROOT / "course"), read_seen(ROOT / "course" / SEEN)
     with Judge(course, shrink_seconds=0) as judge:
         yield lambda exercise, text: confirmed(judge.grade_text(course.exercise(exercise), text), seen[exercise])

@@ -5,9 +5,8 @@ import random
 import pytest
 
 from autograder.building.slicing import slice_exercise
-from autograder.course.loading import load_course
+from autograder.course.loading import DEFAULT_COURSE, load_course
 from autograder.judging.judge import Judge, solution_cell
-from autograder.proof.verify import ANSWERS
 from autograder.sandbox import SourceCell
 
 COURSE = load_course(tree=False)
@@ -19,7 +18,7 @@ VARIANTS = [
         id=f"{file.parent.name}/{file.stem}",
         marks=COMPILED if COURSE.exercise(file.parent.name).uses else PLAIN,
     )
-    for file in sorted((ANSWERS / "variants").glob("*/*.py"))
+    for file in sorted((DEFAULT_COURSE / "variants").glob("*/*.py"))
 ]
 
 

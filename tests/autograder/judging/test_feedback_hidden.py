@@ -50,7 +50,7 @@ def judge(root):
 )
 def test_a_mistake_is_drawn(judge, root, exercise, mistake, test, words, secret):
     """The test that a known mistake fails first shows it in a picture, without the right value."""
-    answer = root / "autograder" / "wrong" / exercise / f"{mistake}.py"
+    answer = root / "course" / "wrong" / exercise / f"{mistake}.py"
     graded = shortened(judge.grade_text(judge.course.exercise(exercise), answer.read_text()))
     example = next(verdict.example for verdict in graded.verdicts if verdict.test == test)
     assert words in " / ".join(as_words(example.picture)), as_words(example.picture)

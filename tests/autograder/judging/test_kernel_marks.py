@@ -12,7 +12,7 @@ from autograder.judging import plain_code
 from minigrad.debug.arrays import Recorded
 from minigrad.debug.memory import Root
 
-WRONG = ROOT / "autograder/wrong"
+WRONG = ROOT / "course/wrong"
 SUM, PRODUCT, TILES = "cuda_ops._sum_practice", "cuda_ops._mm_practice", "cuda_ops._tensor_matrix_multiply"
 
 

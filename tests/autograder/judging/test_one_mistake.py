@@ -3,7 +3,7 @@
 import pytest
 from places import ROOT
 
-WRONG = ROOT / "autograder/wrong"
+WRONG = ROOT / "course/wrong"
 
 ARRAYS_ALONE = {
     "tensor_data.index_to_position": "def index_to_position(index, strides):\n"

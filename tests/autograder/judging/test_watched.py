@@ -18,7 +18,7 @@ from autograder.sandbox import SandboxUnavailable, SourceCell, choose
 KERNELS = ("fast_ops.", "cuda_ops.", "nn.kernels.")
 MAP = "fast_ops.tensor_map"
 SETUP = SourceCell("import numpy as np\nfrom numba import njit, prange", "setup", None, "setup cell 1")
-PARALLEL = (ROOT / "autograder/variants/fast_ops.tensor_map/compiled_helpers.py").read_text()
+PARALLEL = (ROOT / "course/variants/fast_ops.tensor_map/compiled_helpers.py").read_text()
 SEQUENTIAL = PARALLEL.replace("prange", "range")
 
 
@@ -169,7 +169,7 @@ def test_every_known_answer_is_plain():
     course, seen = load_course(ROOT / "course"), 0
     for exercise in course.exercises.values():
         for kind in ("variants", "wrong"):
-            for file in (ROOT / "autograder" / kind / exercise.id).glob("*.py") if _is_kernel(exercise.id) else ():
+            for file in (ROOT / "course" / kind / exercise.id).glob("*.py") if _is_kernel(exercise.id) else ():
                 cells = [SETUP, solution_cell(exercise.id, file.read_text())]
                 assert watched_cells(cells, exercise.objects).refusal == "", file
                 seen += 1

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course.loading import load_course
-from autograder.judging.hidden_tests import HIDDEN
 from autograder.judging.judge import Judge
 from autograder.proof.attack import (
     ATTACKS,
@@ -181,7 +180,7 @@ def test_points_above_the_honest_value_are_seen(arena: Arena) -> None:
 
 def test_shown_secrets_are_seen(arena: Arena) -> None:
     """A line of a neighbour's work or of a hidden test in an error message is reported."""
-    line = next(line for line in sorted(secret_lines(HIDDEN)) if 40 < len(line) < 60 and "'" not in line)
+    line = next(line for line in sorted(secret_lines(arena.judge.hidden)) if 40 < len(line) < 60 and "'" not in line)
     for secret in (CANARY, line):
         said = run_again(arena, hostile(f"def add(x, y): raise ValueError({secret!r})\nmul = neg = add"))
         assert any("a report shows" in problem for problem in said), secret

@@ -23,7 +23,7 @@ from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.proof.borrow import searching
 from autograder.proof.borrow.programs import INSIDE, TOOLS, patterns, slots_of
-from autograder.proof.borrow.searching import FINE, Leak, Searched, search, stale
+from autograder.proof.borrow.searching import LEAKS, Leak, Searched, search, stale
 from autograder.sandbox import SandboxUnavailable, choose
 from minigrad import cuda_ops
 from minigrad.checks import launches
@@ -203,9 +203,9 @@ def test_every_answer_has_a_slot_and_its_programs_are_python() -> None:
 
 def test_an_entry_that_nothing_needs_is_told(tmp_path: Path) -> None:
     """The list of leaks that may stay cannot grow old unnoticed."""
-    listed = tmp_path / "fine.toml"
+    listed = tmp_path / "leaks.toml"
     listed.write_text('[[fine]]\nslots = ["a.b"]\nby = ["c:*"]\nwhy = "x"\n')
-    assert stale([], listed) == ["fine.toml: nothing leaks a.b by c:*; remove the entry"]
+    assert stale([], listed) == ["leaks.toml: nothing leaks a.b by c:*; remove the entry"]
 
 
 @pytest.mark.full("an edition is searched for answers", share=12)
@@ -216,7 +216,7 @@ def test_the_command_prints_the_table(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "operators.higher_order" in result.output and "programs" in result.output
     assert CliRunner().invoke(app, ["attack", "operators.nothing", *options]).exit_code == 2
-    assert FINE.is_file()
+    assert (COURSE.directory / LEAKS).is_file()
 
 
 def test_the_command_ends_with_an_error_where_something_leaks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 from autograder.building.build import build_lesson
 from autograder.building.slicing import slice_exercise
 from autograder.cli import app
-from autograder.course.loading import load_course
-from autograder.judging.hidden_tests import HIDDEN
+from autograder.course.loading import DEFAULT_COURSE, load_course
 from autograder.proof import demo
 from autograder.proof.demo import run_demo
 from autograder.proof.demo.classroom import Classroom, DemoError, only, prepare
@@ -530,7 +529,7 @@ def test_misbehaving_cells_are_told_and_cost_nothing(played):
 def lines_of_hidden_tests():
     """Lines of code that only a hidden test has: questions to the sandbox, and what they ask for."""
     lines = set()
-    for file in HIDDEN.glob("test_*.py"):
+    for file in (DEFAULT_COURSE / "hidden").glob("test_*.py"):
         text = file.read_text()
         for test in ast.walk(ast.parse(text)):
             if isinstance(test, ast.FunctionDef) and test.name.startswith("test_"):

@@ -276,7 +276,7 @@ def judge():
 def test_cpythons_tests_are_cells_like_any_other(judge, name, exercise):
     """Below a right answer they cost it nothing, whether or not a witness watches it; as answers they earn nothing."""
     exercise = judge.course.exercise(exercise)
-    (answer, *_) = sorted((ROOT / "autograder/variants" / exercise.id).glob("*.py"))
+    (answer, *_) = sorted((ROOT / "course/variants" / exercise.id).glob("*.py"))
     added = [
         SourceCell(text, "added", None, f"added cell {number}") for number, text in enumerate(parts(name), start=1)
     ]

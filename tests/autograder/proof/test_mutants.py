@@ -13,6 +13,7 @@ from autograder.cli import app
 from autograder.course import CourseError
 from autograder.course.loading import load_course
 from autograder.proof.mutants import (
+    EQUIVALENT,
     TABLE,
     mutants_of,
     problems_of,
@@ -372,18 +373,18 @@ def test_the_answer_counts(place, tmp_path):
 
 
 @pytest.mark.full("mutants of an exercise are judged", share=12)
-def test_the_command(place, tmp_path, monkeypatch):
+def test_the_command(place, tmp_path):
     """The command prints the table, shows survivors, records on demand, and its exit code says whether all is well."""
-    monkeypatch.setattr("autograder.proof.mutants.TABLE", tmp_path / "table.json")
+    table = place / TABLE
     command = ["verify", "--mutants", EXERCISE, "--course", str(place), "--hidden", str(tmp_path), "--jobs", "1"]
     (tmp_path / "test_operators.py").write_text(WEAK)
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 1 and "+ return x * y" in result.output and "operators.arithmetic" in result.output
-    assert not (tmp_path / "table.json").exists()
+    assert not table.exists()
     (tmp_path / "test_operators.py").write_text(STRONG)
     result = CliRunner().invoke(app, [*command, "--record"])
     assert result.exit_code == 0 and "all others are noticed" in result.output
-    assert read_table(tmp_path / "table.json")[EXERCISE]["survivors"] == 0
+    assert read_table(table)[EXERCISE]["survivors"] == 0
 
 
 # The course -----------------------------------------------------------------
@@ -397,10 +398,10 @@ def test_the_course_leaves_no_survivor(root):
     """The record covers every exercise as it is now, without a survivor and with few equivalents."""
     course = load_course(root / "course", tree=False)
     assert stale_table(course) == []
-    rows = read_table().values()
+    rows = read_table(course.directory / TABLE).values()
     assert {row["survivors"] for row in rows} == {0}
     assert sum(row["equivalent"] for row in rows) <= 0.05 * sum(row["mutants"] for row in rows)
-    assert {each.exercise for each in read_equivalents()} <= set(course.exercises)
+    assert {each.exercise for each in read_equivalents(course.directory / EQUIVALENT)} <= set(course.exercises)
 
 
 @pytest.mark.full("mutants of real exercises are judged", share=96)
@@ -409,7 +410,7 @@ def test_the_record_is_what_a_run_finds(root, tmp_path):
     """A run over a few quick exercises finds what the record says of them."""
     course = load_course(root / "course", tree=False)
     table = tmp_path / "table.json"
-    table.write_text(TABLE.read_text())
+    table.write_text((course.directory / TABLE).read_text())
     tallies = run_mutants(course, QUICK)
     assert problems_of(tallies, whole=False) == []
     assert not record_table(course, tallies, table)

@@ -425,7 +425,7 @@ def test_the_record_is_of_the_courses_present_tests():
 
 def test_every_recorded_picture_can_be_drawn():
     """Each hidden test's picture can be drawn: a report leaves out in silence what it cannot draw."""
-    shown = [verdict for found in read_shown().values() for verdict in found.values()]
+    shown = [verdict for found in read_shown(COURSE.directory).values() for verdict in found.values()]
     pictures = {each.test: each.example.picture for each in shown if each.example and each.example.picture}
     assert len(pictures) > 20
     assert [test for test, picture in pictures.items() if not as_svg(picture)] == []
@@ -450,4 +450,4 @@ def test_the_hidden_tests_of_an_exercise(verifier, exercise):
     """Every hidden test is needed and just, every wrong answer is caught by its name and recorded."""
     checked = verifier.check(COURSE.exercise(exercise))
     assert checked.problems == ()
-    assert stale_record([checked]) == []
+    assert stale_record([checked], COURSE.directory) == []

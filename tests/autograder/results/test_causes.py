@@ -139,12 +139,13 @@ def test_essence(reason, other):
 
 
 def test_the_record_is_the_same_in_any_order(tmp_path):
-    """The file is sorted, says what made it, and is read back; none, or a damaged one, knows no cause."""
+    """The file is sorted, a line for each exercise, and is read back; none, or a damaged one, knows no cause."""
     file = tmp_path / "seen.json"
     assert read_seen(file) == {}
     file.write_text(seen_text({"b": {"y": {"t": "got 1"}, "x": {}}, "a": {}}))
     assert read_seen(file) == {"a": {}, "b": {"x": {}, "y": {"t": "got 1"}}}
     assert seen_text({"a": {}, "b": {"x": {}, "y": {"t": "got 1"}}}) == file.read_text()
+    assert '\n"b":{"x":{},"y":{"t":"got 1"}}\n' in file.read_text()
     assert "autograder verify --record" in json.loads(file.read_text())["generated"]
     file.write_text("[")
     assert read_seen(file) == {}

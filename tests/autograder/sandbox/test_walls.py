@@ -59,12 +59,12 @@ def test_folders_cannot_be_searched_for_the_course(jail):
     repository = ROOT
     cell = f"""
     import os
-    for folder in ({str(repository)!r}, {str(repository / "autograder")!r}, "/root", "/home", "/tmp", "/var"):
+    for folder in ({str(repository)!r}, {str(repository / "course")!r}, "/root", "/home", "/tmp", "/var"):
         try:
             names = os.listdir(folder)
         except OSError:
             continue
-        assert not set(names) & {{"autograder", "hidden", "course", "src", "tests"}}, (folder, names)
+        assert not set(names) & {{"autograder", "hidden", "wrong", "course", "src", "tests"}}, (folder, names)
     """
     succeeded(jail, cell)
 

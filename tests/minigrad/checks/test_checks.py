@@ -687,7 +687,7 @@ def test_sigmoid_far_below_is_compared_as_it_is():
 
 def test_a_parameters_own_name_is_no_name(root):
     """The checks of `named_parameters` know the mistake: no `return` is missing there."""
-    wrong = (root / "autograder" / "wrong" / "module.Module" / "names-from-the-parameter.py").read_text()
+    wrong = (root / "course" / "wrong" / "module.Module" / "names-from-the-parameter.py").read_text()
     names = {"__name__": "__main__"}
     text = f"from __future__ import annotations\nfrom minigrad.module import Parameter\n{wrong}"
     exec(compile(text, "<cell 8>", "exec"), names)

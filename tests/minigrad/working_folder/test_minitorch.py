@@ -109,7 +109,7 @@ def known_wrong(id, file, kind="wrong"):
         scope["njit"] = module.numba.njit
     if "tensor_ops" in id or "fast_ops" in id:
         scope |= {name: getattr(tensor_data, name) for name in ("to_index", "index_to_position", "broadcast_index")}
-    source = (ROOT / "autograder" / kind / id / f"{file}.py").read_text()
+    source = (ROOT / "course" / kind / id / f"{file}.py").read_text()
     exec(compile("from __future__ import annotations\n" + source, file, "exec"), scope)
     names = [name.rpartition(".")[2] for name in exercises.get(id).objects]
     return {name: scope[name] for name in names}
@@ -203,7 +203,7 @@ def test_a_mistake_is_named_on_its_own_evidence(id):
     """
     probes = [probe for probe in PROBES if probe.exercise == id]
     for kind in ("wrong", "variants"):
-        for path in sorted((ROOT / "autograder" / kind / id).glob("*.py")):
+        for path in sorted((ROOT / "course" / kind / id).glob("*.py")):
             answer = known_wrong(id, path.stem, kind)
             seen = {probe.name for probe in probes if probing.shows(probe, answer, seconds=1.0)}
             true = {each.name for each in probes if path.stem in (KNOWN.get(each.name), *ALSO.get(each.name, ()))}
@@ -248,9 +248,7 @@ def test_a_loop_that_is_not_parallel_is_let_pass(tmp_path):
     package = folder(tmp_path)
     for name in (each.name for each in package.iterdir() if each.name not in ("__init__.py", "fast_ops.py")):
         (package / name).unlink()
-    source = (
-        ROOT / "autograder" / "wrong" / "fast_ops._tensor_matrix_multiply" / "loop-is-not-parallel.py"
-    ).read_text()
+    source = (ROOT / "course" / "wrong" / "fast_ops._tensor_matrix_multiply" / "loop-is-not-parallel.py").read_text()
     (package / "fast_ops.py").write_text("import numpy as np\nfrom numba import prange\n" + source)
     done = command(package, "--json", cwd=tmp_path)
     content = json.loads(done.stdout)
