@@ -13,6 +13,7 @@ from autograder.building.build import BuiltLesson, build_lesson
 from autograder.building.hints import load_hints
 from autograder.building.slicing import ExerciseSource, find_object, slice_exercise
 from autograder.course import Course, Exercise
+from autograder.course.answers import variants, wrong_answers
 from autograder.course.loading import load_course
 from book.places import ROOT
 from minigrad.checks import runner
@@ -77,11 +78,11 @@ class Facts:
 
     def wrong(self, exercise: str) -> list[Answer]:
         """Return the wrong answers that the grader knows."""
-        return _answers(ANSWERS / "wrong" / exercise)
+        return _answers(wrong_answers(ANSWERS, exercise))
 
     def variants(self, exercise: str) -> list[Answer]:
         """Return right answers that are written in another way than the reference."""
-        return _answers(ANSWERS / "variants" / exercise)
+        return _answers(variants(ANSWERS, exercise))
 
     def checks(self, exercise: str) -> list[VisibleCheck]:
         """Return the visible checks."""
@@ -127,15 +128,14 @@ def _imported(file: Path) -> Mapping[str, str]:
     }
 
 
-def _answers(folder: Path) -> list[Answer]:
-    return [_answer(file) for file in sorted(folder.glob("*.py"))]
+def _answers(texts: Mapping[str, str]) -> list[Answer]:
+    return [_answer(name, text) for name, text in texts.items()]
 
 
-def _answer(file: Path) -> Answer:
-    text = file.read_text(encoding="utf-8")
+def _answer(name: str, text: str) -> Answer:
     tree = ast.parse(text)
-    says = ast.get_docstring(tree) or file.stem
+    says = ast.get_docstring(tree) or name
     first = tree.body[0]
     is_said = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     begin = (first.end_lineno or 0) if is_said else 0
-    return Answer(file.stem, says, "\n".join(text.split("\n")[begin:]).strip("\n"))
+    return Answer(name, says, "\n".join(text.split("\n")[begin:]).strip("\n"))

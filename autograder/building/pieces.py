@@ -30,6 +30,8 @@ from autograder.building.slicing import BEGIN, find_object
 from autograder.common.files import write
 from autograder.common.marker import marker
 from autograder.course import Course, CourseError, Exercise, split_object
+from autograder.course.answers import VARIANTS, WRONG, files_of_answers, wrong_answers
+from autograder.results.causes import SEEN
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def unfilled(course: Course, exercise: Exercise, hidden: Path | None = None, ans
     files = [_module_file(course, dotted) for dotted in exercise.objects]
     files += [course.lesson_of(exercise).path, _checks(course, exercise), _hints(course, exercise)]
     files += _files_of_tests(exercise, hidden) if hidden else []
-    files += [file for kind in ("wrong", "variants") if answers for file in _answers_of(exercise, answers / kind)]
+    files += [file for kind in (WRONG, VARIANTS) if answers for file in files_of_answers(answers, kind, exercise.id)]
     return [
         f"{_short(course, file)}: is still the skeleton of {exercise.id}; "
         f"write its part, as `autograder new exercise {exercise.id}` lists it"
@@ -189,10 +191,10 @@ def _answers(course: Course, exercise: Exercise, answers: Path) -> Iterator[Piec
         return with_answer(exercise.id, kind, references, text)
 
     for kind, fewest, to_do in (
-        ("wrong", course.fewest_wrong, "write a wrong answer; name the file after the mistake"),
-        ("variants", course.fewest_variants, "write the right answer in another way; name the file after it"),
+        (WRONG, course.fewest_wrong, "write a wrong answer; name the file after the mistake"),
+        (VARIANTS, course.fewest_variants, "write the right answer in another way; name the file after it"),
     ):
-        found = _answers_of(exercise, answers / kind)
+        found = files_of_answers(answers, kind, exercise.id)
         for file in found:
             yield _written(exercise, file, True, to_do, proved=True)
         free = (answers / kind / exercise.id / f"{FRESH}{number}.py" for number in range(1, len(found) + fewest + 1))
@@ -232,9 +234,9 @@ def _generated(course: Course, exercise: Exercise) -> Iterator[Piece]:
 
 def _records(exercise: Exercise, answers: Path) -> Iterator[Piece]:
     """The files in which `verify` keeps what it found."""
-    seen, table = answers / "wrong" / "seen.json", answers / "mutants.json"
+    seen, table = answers / SEEN, answers / "mutants.json"
     recorded = set(_json(seen).get("exercises", {}).get(exercise.id, ()))
-    wrong = {file.stem for file in _answers_of(exercise, answers / "wrong")}
+    wrong = wrong_answers(answers, exercise.id).keys()
     command = f"autograder verify {exercise.id} --record"
     is_recorded = recorded == wrong and bool(wrong)
     yield Piece(seen) if is_recorded else Piece(seen, "missing", "record what tests see of wrong answers", command)
@@ -277,10 +279,6 @@ def _has_check(exercise: Exercise, file: Path) -> bool:
 
 def _hints(course: Course, exercise: Exercise) -> Path:
     return course.directory / "hints" / f"{exercise.lesson}.toml"
-
-
-def _answers_of(exercise: Exercise, folder: Path) -> list[Path]:
-    return sorted((folder / exercise.id).glob("*.py"))
 
 
 def _files_of_tests(exercise: Exercise, hidden: Path) -> list[Path]:

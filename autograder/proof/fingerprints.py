@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from autograder.course.answers import wrong_answers
 from autograder.judging.hidden_tests import files_of
 
 
@@ -19,8 +20,8 @@ def fingerprint_of(exercise: str, hidden: Path, answers: Path) -> str:
         answers: The directory that holds `wrong`.
     """
     digest = hashlib.sha256(hidden_tests_of(exercise, hidden).encode())
-    for file in sorted((answers / "wrong" / exercise).glob("*.py")):
-        digest.update(f"\n{file.stem}\n{file.read_text(encoding='utf-8')}".encode())
+    for name, text in wrong_answers(answers, exercise).items():
+        digest.update(f"\n{name}\n{text}".encode())
     return digest.hexdigest()[:16]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from autograder.common.files import write
 from autograder.course import Course
+from autograder.course.answers import wrong_answers
 from autograder.proof.fingerprints import fingerprint_of
 from autograder.proof.verify import Checked
 from autograder.results import Verdict
@@ -51,7 +52,7 @@ def unverified(course: Course, hidden: Path | None = None, answers: Path | None 
             problems.append(
                 f"{SEEN}: is not of {exercise}'s present tests; run `autograder verify {exercise} --record`"
             )
-        names = {file.stem for file in (answers / "wrong" / exercise).glob("*.py")}
+        names = wrong_answers(answers, exercise).keys()
         rejected = {name for name, tests in seen.get(exercise, {}).items() if tests}
         lost = sorted(names - rejected)
         problems += [

@@ -31,6 +31,7 @@ from autograder.building.pieces import unfilled
 from autograder.building.slicing import slice_exercise
 from autograder.common.python_text import parses
 from autograder.course import Course, Exercise
+from autograder.course.answers import VARIANTS, WRONG, variants, wrong_answers
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.judging.plugin import HiddenTestError
@@ -161,15 +162,11 @@ class Verifier:
     def _grade(self, exercise: Exercise, text: str) -> Graded:
         return self.judge.grade_text(exercise, text)
 
-    def _files(self, kind: str, exercise: Exercise) -> list[Path]:
-        return sorted((self.answers / kind / exercise.id).glob("*.py"))
-
     def _all_wrong(self, exercise: Exercise, reference: str, problems: list[str]) -> list[WrongAnswer]:
         """The known-wrong answers, and what each of them costs."""
-        files = self._files("wrong", exercise)
-        texts = {file.stem: file.read_text(encoding="utf-8") for file in files}
+        texts = wrong_answers(self.answers, exercise.id)
         graded = {name: self._grade(exercise, text) for name, text in texts.items()}
-        wrong = [self._wrong(exercise, file, graded[file.stem], problems) for file in files]
+        wrong = [self._wrong(exercise, name, text, graded[name], problems) for name, text in texts.items()]
         rejected = {answer.misconception: dict(answer.saw) for answer in wrong if answer.rejected_by}
         kinds = read_kinds(self.answers / KINDS).get(exercise.id, {})
         stray = sorted(kinds.keys() - texts.keys())
@@ -179,9 +176,8 @@ class Verifier:
         problems += unfair(exercise, costs, {name: changed_objects(bare, text) for name, text in without.items()})
         return [replace(answer, cost=costs.get(answer.misconception)) for answer in wrong]
 
-    def _wrong(self, exercise: Exercise, file: Path, graded: Graded, problems: list[str]) -> WrongAnswer:
-        text, slug = file.read_text(encoding="utf-8"), file.stem
-        where = f"wrong/{exercise.id}/{file.name}"
+    def _wrong(self, exercise: Exercise, slug: str, text: str, graded: Graded, problems: list[str]) -> WrongAnswer:
+        where = f"wrong/{exercise.id}/{slug}.py"
         if not _docstring(text):
             problems.append(f"{where}: has no docstring that says what the mistake is")
         if graded.reason or graded.notes:
@@ -201,22 +197,20 @@ class Verifier:
     def _falsely_named(self, exercise: Exercise, reference: str, wrong: Sequence[WrongAnswer]) -> Iterator[str]:
         """Problems of reports that name a mistake which was not made, in wrong answers alone and in pairs."""
         seen = {answer.misconception: dict(answer.saw) for answer in wrong if answer.rejected_by}
-        texts = {file.stem: file.read_text(encoding="utf-8") for file in self._files("wrong", exercise)}
-        variants = [file.read_text(encoding="utf-8") for file in self._files("variants", exercise)]
+        texts = wrong_answers(self.answers, exercise.id)
+        right = [reference, *variants(self.answers, exercise.id).values()]
         tried = [((name,), text) for name, text in texts.items()]
-        for names, text in (*tried, *pairs([reference, *variants], texts)):
+        for names, text in (*tried, *pairs(right, texts)):
             graded = confirmed(self._grade(exercise, text), seen)
             others = {each.misconception for each in graded.failures if each.misconception} - {*names}
             if others:
                 yield f"a report on {' with '.join(names)} names {', '.join(sorted(others))}, which it does not do"
 
     def _variants(self, exercise: Exercise, problems: list[str]) -> list[str]:
-        names = []
-        for file in self._files("variants", exercise):
-            graded = self._grade(exercise, file.read_text(encoding="utf-8"))
-            problems += _right(f"variants/{exercise.id}/{file.name}", graded)
-            names.append(file.stem)
-        return names
+        texts = variants(self.answers, exercise.id)
+        for name, text in texts.items():
+            problems += _right(f"variants/{exercise.id}/{name}.py", self._grade(exercise, text))
+        return list(texts)
 
 
 def pairs(right: Iterable[str], wrong: Mapping[str, str]) -> list[tuple[tuple[str, str], str]]:
@@ -283,7 +277,7 @@ def _changes(right: list[str], text: list[str]) -> set[tuple[int, int, tuple[str
 def stray_answers(course: Course, answers: Path | None = None) -> list[str]:
     """Problems of directories of answers that belong to no exercise."""
     answers = answers or course.directory
-    found = (path for kind in ("wrong", "variants") for path in (answers / kind).glob("*") if path.is_dir())
+    found = (path for kind in (WRONG, VARIANTS) for path in (answers / kind).glob("*") if path.is_dir())
     return [
         f"{path.parent.name}/{path.name}: course.toml lists no such exercise"
         for path in sorted(found)
@@ -431,8 +425,8 @@ def _end_without_a_word() -> None:
 
 def _expense(exercise: Exercise, answers: Path) -> int:
     """About how long an exercise takes: by the number of its answers, which a compiler makes longer."""
-    files = [file for kind in ("wrong", "variants") for file in (answers / kind / exercise.id).glob("*.py")]
-    return len(files) * (5 if exercise.uses else 1)
+    count = len(wrong_answers(answers, exercise.id)) + len(variants(answers, exercise.id))
+    return count * (5 if exercise.uses else 1)
 
 
 def _check_in_process(setting: _Setting, exercise: str) -> Checked:

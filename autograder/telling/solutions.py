@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from autograder.building.notebooks import read_lesson
 from autograder.building.questions import Question, split_questions
 from autograder.building.slicing import slice_exercise, without_markers
 from autograder.course import Course, CourseError
+from autograder.course.answers import variants, wrong_answers
 from autograder.telling.plain_formulas import in_plain_text
 
 
@@ -75,7 +76,7 @@ def find_solution(course: Course, name: str, answers: Path, lesson: str | None =
     if name in course.exercises:
         exercise = course.exercise(name)
         text = without_markers(slice_exercise(course, name).reference_cell)
-        mistakes, others = (tuple(_remarks(answers / kind / name)) for kind in ("wrong", "variants"))
+        mistakes, others = (tuple(_remarks(known(answers, name))) for known in (wrong_answers, variants))
         return Solution(name, exercise.lesson, text, mistakes=mistakes, others=others)
     asked = [each for each in _questions(course) if lesson in (None, each[0])]
     for place, question in asked:
@@ -104,12 +105,11 @@ def _split(text: str) -> Iterator[str | Question]:
         raise CourseError(str(error)) from error
 
 
-def _remarks(folder: Path) -> Iterator[Remark]:
-    """Yield what the docstrings in a folder say; a file without one says nothing."""
-    for file in sorted(folder.glob("*.py")):
-        said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
-        if said:
-            yield Remark(file.stem.replace("-", " ").replace("_", " "), " ".join(said.split()))
+def _remarks(answers: Mapping[str, str]) -> Iterator[Remark]:
+    """Yield what the docstrings of answers say; one without says nothing."""
+    for name, text in answers.items():
+        if said := ast.get_docstring(ast.parse(text)):
+            yield Remark(name.replace("-", " ").replace("_", " "), " ".join(said.split()))
 
 
 def as_json(solution: Solution) -> str:

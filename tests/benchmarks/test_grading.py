@@ -10,7 +10,8 @@ import nbformat
 import pytest
 
 from autograder.building.notebooks import setup_texts
-from autograder.course.loading import DEFAULT_COURSE, load_course
+from autograder.course.answers import wrong_answers
+from autograder.course.loading import load_course
 from autograder.proof.demo.classes import make_class
 from autograder.proof.demo.typing_in import reference_answers
 from benchmarks import grading_section
@@ -53,10 +54,10 @@ def test_right_answers_earn_everything_in_the_kernel(course, namespace):
 def test_a_wrong_answer_loses_its_group_in_the_kernel(course, namespace):
     """What the sandbox rejects is rejected in the kernel as well."""
     exercise = course.exercise("derivatives.central_difference")
-    for file in sorted((DEFAULT_COURSE / "wrong" / exercise.id).glob("*.py")):
+    for name, text in wrong_answers(course.directory, exercise.id).items():
         wrong = dict(namespace)
-        exec(file.read_text(), wrong)
-        assert inkernel.grade(exercise.id, exercise.groups, wrong) < exercise.points, file.name
+        exec(text, wrong)
+        assert inkernel.grade(exercise.id, exercise.groups, wrong) < exercise.points, name
 
 
 def test_what_is_not_written_earns_nothing_in_the_kernel(course):

@@ -3,7 +3,7 @@
 import pytest
 from visible import COURSE, check
 
-from autograder.course.loading import DEFAULT_COURSE
+from autograder.course.answers import variants, wrong_answers
 from autograder.proof.record import read_shown
 from minigrad.checks.unseen import UNSEEN, unseen
 
@@ -15,33 +15,32 @@ LAUNCHED = ("first_kernels", "fast_ops")
 """Exercises whose checks name in their titles or messages on which arrays a kernel is run."""
 
 WRONG = [
-    pytest.param(
-        file, id=f"{file.parent.name}/{file.stem}", marks=KERNELS if COURSE.exercise(file.parent.name).uses else ()
-    )
-    for file in sorted((DEFAULT_COURSE / "wrong").glob("*/*.py"))
-    if not file.parent.name.startswith(SIMULATED)
+    pytest.param(exercise.id, name, text, id=f"{exercise.id}/{name}", marks=KERNELS if exercise.uses else ())
+    for exercise in COURSE.exercises.values()
+    if not exercise.id.startswith(SIMULATED)
+    for name, text in wrong_answers(COURSE.directory, exercise.id).items()
 ]
 
 
 @pytest.mark.full("every known-wrong answer is checked", share=16)
 @pytest.mark.no_cover  # twice as quick; test_checks.py runs the same checks
-@pytest.mark.parametrize("file", WRONG)
-def test_a_wrong_answer_is_refused_or_listed(file):
+@pytest.mark.parametrize(("exercise", "name", "text"), WRONG)
+def test_a_wrong_answer_is_refused_or_listed(exercise, name, text):
     """Each known wrong answer, which the grader refuses, fails its check or is listed as not looked at: never both.
 
     Each check that fails names the call, unless its title or its hint does: compiled code tells nobody that it runs.
     That each right answer passes both is tested by `test_visible_checks.py` and by `verify`.
     """
-    report = check(file.parent.name, file.read_text(encoding="utf-8"))
-    assert report.passed == (file.stem in UNSEEN.get(file.parent.name, {})), str(report)
+    report = check(exercise, text)
+    assert report.passed == (name in UNSEEN.get(exercise, {})), str(report)
     unnamed = [each for each in report.results if not (each.passed or each.call or "Numba's result, for" in each.hint)]
-    assert file.parent.name.startswith(LAUNCHED) or unnamed == [], str(report)
+    assert exercise.startswith(LAUNCHED) or unnamed == [], str(report)
 
 
 def test_what_the_checks_do_not_look_at_costs_half_at_most():
     """Checks that are all green do not promise every point, and never less than half of them for one mistake."""
     costs = {}
-    for exercise, found in read_shown(DEFAULT_COURSE).items():
+    for exercise, found in read_shown(COURSE.directory).items():
         worth = COURSE.exercise(exercise)
         for name in UNSEEN.get(exercise, {}):
             costs[f"{exercise}: {name}"] = worth.groups[found[name].group] / worth.points
@@ -52,14 +51,13 @@ def test_what_the_checks_do_not_look_at_costs_half_at_most():
 @pytest.mark.parametrize("exercise", UNSEEN)
 def test_what_is_listed_is_said(exercise):
     """Each entry belongs to a known wrong answer, and a report of checks that all pass says it, as text and HTML."""
-    known = {file.stem for file in (DEFAULT_COURSE / "wrong" / exercise).glob("*.py")}
-    assert UNSEEN[exercise].keys() <= known
+    assert UNSEEN[exercise].keys() <= wrong_answers(COURSE.directory, exercise).keys()
     assert all(each in unseen(exercise) for each in UNSEEN[exercise].values())
 
 
 def test_a_report_says_what_was_not_looked_at():
     """The sentence stands below checks that all pass, and nowhere else."""
-    right = (DEFAULT_COURSE / "variants" / "operators.arithmetic" / "minitorch.py").read_text(encoding="utf-8")
+    right = variants(COURSE.directory, "operators.arithmetic")["minitorch"]
     passed = check("operators.arithmetic", right)
     failed = check("operators.arithmetic", "def add(x, y): ...\ndef mul(x, y): ...\ndef neg(x): ...")
     for shown in (str, type(passed)._repr_html_):

@@ -8,7 +8,7 @@ from executing import LIMIT, run_lesson
 from printing import RECORD, missing
 from visible import COURSE, check, references
 
-from autograder.course.loading import DEFAULT_COURSE
+from autograder.course.answers import wrong_answers
 
 PRINTED = json.loads(RECORD.read_text(encoding="utf-8"))
 LESSONS = [name for each in COURSE.assignments.values() if not each.draft for name in each.lessons]
@@ -17,8 +17,7 @@ LESSONS = [name for each in COURSE.assignments.values() if not each.draft for na
 def mistakes(lesson):
     """For each exercise a known-wrong answer that its visible checks reject, and the failing checks' hints."""
     for exercise in COURSE.of_lesson(lesson):
-        for file in sorted((DEFAULT_COURSE / "wrong" / exercise.id).glob("*.py")):
-            text = file.read_text(encoding="utf-8")
+        for text in wrong_answers(COURSE.directory, exercise.id).values():
             hints = [result.hint for result in check(exercise.id, text).results if not result.passed and result.hint]
             if hints:
                 yield exercise.id, text, hints

@@ -4,6 +4,7 @@ import pytest
 from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
+from autograder.course.answers import wrong_answers
 from autograder.course.loading import DEFAULT_COURSE
 from minigrad.errors import ExerciseNotDone
 from minigrad.exercises import install
@@ -72,7 +73,7 @@ HINTS = [
 @pytest.mark.full("every mistake of a lesson is checked", share=4)
 def test_the_hint_fits_the_mistake(id, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
-    report = check(id, (DEFAULT_COURSE / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+    report = check(id, wrong_answers(DEFAULT_COURSE, id)[mistake])
     assert any(words in result.hint for result in report.results if not result.passed), str(report)
 
 
@@ -415,7 +416,7 @@ def _cut(variable, d_output):
 )
 def test_one_mistake_is_not_held_against_another_fact(id, mistake, title):
     """A wrong slope, for example, is multiplied by d_output all the same."""
-    report = check(id, (DEFAULT_COURSE / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+    report = check(id, wrong_answers(DEFAULT_COURSE, id)[mistake])
     assert {result.title: result.passed for result in report.results}[title]
     assert not report.passed
 

@@ -6,6 +6,7 @@ import pytest
 from visible import COURSE, names_above
 
 from autograder.building.slicing import slice_exercise
+from autograder.course.answers import wrong_answers
 from autograder.course.loading import DEFAULT_COURSE
 from minigrad.checks import cuda_ops, run
 from minigrad.checks.runner import _tests_of
@@ -44,7 +45,7 @@ def failures(report):
 )
 def test_a_fold_in_another_order_fails_one_check(id, mistake):
     """Strides and compiling are checked with a sum, which no order of the fold changes."""
-    failed = failures(check(id, (DEFAULT_COURSE / "wrong" / id / f"{mistake}.py").read_text()))
+    failed = failures(check(id, wrong_answers(DEFAULT_COURSE, id)[mistake]))
     assert len(failed) == 1
     assert "result / 2 + element" in failed[0].title
 
@@ -104,7 +105,7 @@ def test_maximum_with_its_places_is_right():
 @pytest.mark.parametrize("id", ["nn.functional.softmax", "nn.functional.logsoftmax"])
 def test_a_forgotten_keepdim_is_found(id):
     """The answer that is known to be wrong this way fails, with the hint."""
-    report = check(id, (DEFAULT_COURSE / "wrong" / id / "keepdim-forgotten.py").read_text(encoding="utf-8"))
+    report = check(id, wrong_answers(DEFAULT_COURSE, id)["keepdim-forgotten"])
     assert any("keepdim=True keeps it" in result.hint for result in failures(report)), str(report)
 
 
@@ -153,7 +154,7 @@ def test_what_is_wrong_in_python_is_not_launched(id, right, slip):
 )
 def test_a_barrier_in_a_branch_fails_the_check_of_waiting(id, mistake):
     """As in grading, where the values and the reads of memory keep their points; nothing goes to a device."""
-    report = check(id, (DEFAULT_COURSE / "wrong" / id / f"{mistake}.py").read_text())
+    report = check(id, wrong_answers(DEFAULT_COURSE, id)[mistake])
     waits, launched = failures(report)
     assert waits.title.startswith("All threads of a block wait for each other")
     assert "waits at line" in waits.reason and "must be reached by all threads of a block" in waits.hint

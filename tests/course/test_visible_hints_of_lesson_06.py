@@ -4,6 +4,7 @@ import pytest
 from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
+from autograder.course.answers import wrong_answers
 from autograder.course.loading import DEFAULT_COURSE
 from minigrad import exercises
 from minigrad.errors import ExerciseNotDone
@@ -106,16 +107,16 @@ KNOWN = [
 
 def test_only_an_order_that_was_read_backwards_is_called_so():
     """Other mistakes in the gradient of permute fail on four axes for other reasons."""
-    folder = DEFAULT_COURSE / "wrong" / "tensor_functions.Permute"
+    texts = wrong_answers(DEFAULT_COURSE, "tensor_functions.Permute")
     for mistake in ("gradient-not-permuted", "strides-of-the-input"):
-        report = check("tensor_functions.Permute", (folder / f"{mistake}.py").read_text(encoding="utf-8"))
+        report = check("tensor_functions.Permute", texts[mistake])
         assert not report.passed
         assert "read backwards" not in str(report)
 
 
 def test_every_mistake_is_listed():
     """There is a line above for each known-wrong answer of the lesson."""
-    files = {(file.parent.name, file.stem) for id in EXERCISES for file in (DEFAULT_COURSE / "wrong" / id).glob("*.py")}
+    files = {(id, mistake) for id in EXERCISES for mistake in wrong_answers(DEFAULT_COURSE, id)}
     assert files == {(id, mistake) for id, mistake, _ in KNOWN}
 
 
@@ -123,7 +124,7 @@ def test_every_mistake_is_listed():
 @pytest.mark.full("every mistake of a lesson is checked", share=4)
 def test_the_hint_fits_the_mistake(id, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
-    report = check(id, (DEFAULT_COURSE / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+    report = check(id, wrong_answers(DEFAULT_COURSE, id)[mistake])
     assert any(words in result.hint for result in report.results if not result.passed), str(report)
 
 

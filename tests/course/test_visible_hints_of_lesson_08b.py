@@ -4,6 +4,7 @@ import pytest
 from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
+from autograder.course.answers import wrong_answers
 from autograder.course.loading import DEFAULT_COURSE
 from minigrad import exercises
 from minigrad.errors import ExerciseNotDone
@@ -83,7 +84,7 @@ KNOWN = [
 
 def test_every_mistake_is_listed():
     """There is a line above for each known-wrong answer of the lesson."""
-    files = {(file.parent.name, file.stem) for id in EXERCISES for file in (DEFAULT_COURSE / "wrong" / id).glob("*.py")}
+    files = {(id, mistake) for id in EXERCISES for mistake in wrong_answers(DEFAULT_COURSE, id)}
     assert files == {(id, mistake) for id, mistake, _ in KNOWN}
 
 
@@ -91,7 +92,7 @@ def test_every_mistake_is_listed():
 @pytest.mark.full("every mistake of a lesson is checked", share=4)
 def test_the_hint_fits_the_mistake(id, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
-    report = check(id, (DEFAULT_COURSE / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+    report = check(id, wrong_answers(DEFAULT_COURSE, id)[mistake])
     assert any(words in result.hint for result in report.results if not result.passed), str(report)
 
 

@@ -4,6 +4,7 @@ import pytest
 from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
+from autograder.course.answers import wrong_answers
 from autograder.course.loading import DEFAULT_COURSE
 
 KNOWN = [
@@ -50,7 +51,7 @@ KNOWN = [
 @pytest.mark.parametrize(("id", "mistake", "words"), KNOWN, ids=[f"{id}/{mistake}" for id, mistake, _ in KNOWN])
 def test_the_hint_fits_the_mistake(id, mistake, words):
     """Some check fails, and its hint speaks of this mistake."""
-    report = check(id, (DEFAULT_COURSE / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+    report = check(id, wrong_answers(DEFAULT_COURSE, id)[mistake])
     assert any(words in result.hint for result in report.results if not result.passed), str(report)
 
 
@@ -83,7 +84,5 @@ def test_the_hint_fits_the_slip(name, id, right, slip, words):
 
 def test_only_the_mistake_is_called_one():
     """An answer that multiplies by epsilon fails for its slopes alone: its arguments are chosen rightly."""
-    text = (DEFAULT_COURSE / "wrong" / "derivatives.central_difference" / "multiplies-by-epsilon.py").read_text(
-        encoding="utf-8"
-    )
+    text = wrong_answers(DEFAULT_COURSE, "derivatives.central_difference")["multiplies-by-epsilon"]
     assert [result.passed for result in check("derivatives.central_difference", text).results] == [False, False, True]

@@ -4,6 +4,7 @@ import pytest
 from visible import COURSE, check
 
 from autograder.building.slicing import slice_exercise
+from autograder.course.answers import wrong_answers
 from autograder.course.loading import DEFAULT_COURSE
 from minigrad.checks.written import groups_of, written
 from minigrad.errors import ExerciseNotDone
@@ -175,12 +176,12 @@ HIDDEN = {
 
 def report_on(id, mistake):
     """The visible checks of a known-wrong answer."""
-    return check(id, (DEFAULT_COURSE / "wrong" / id / f"{mistake}.py").read_text(encoding="utf-8"))
+    return check(id, wrong_answers(DEFAULT_COURSE, id)[mistake])
 
 
 def test_every_mistake_is_listed():
     """There is a line above for each known-wrong answer of both lessons."""
-    files = {(file.parent.name, file.stem) for id in EXERCISES for file in (DEFAULT_COURSE / "wrong" / id).glob("*.py")}
+    files = {(id, mistake) for id in EXERCISES for mistake in wrong_answers(DEFAULT_COURSE, id)}
     assert files == {(id, mistake) for id, mistake, _ in KNOWN} | HIDDEN
 
 

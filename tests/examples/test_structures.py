@@ -10,6 +10,7 @@ import pytest
 
 from autograder.building.build import build
 from autograder.building.slicing import slice_exercise
+from autograder.course.answers import wrong_answers
 from autograder.course.loading import load_course
 from autograder.gradebook.exporting import read_marks
 from autograder.judging.judge import Judge
@@ -129,7 +130,7 @@ def right(course):
 
 def one_wrong(course):
     """One of them replaced by a known-wrong one, which costs the two points of a group."""
-    wrong = (course.directory / "wrong" / "structures.History" / "oldest-first.py").read_text()
+    wrong = wrong_answers(course.directory, "structures.History")["oldest-first"]
     return {**right(course), "structures.History": wrong}
 
 

@@ -24,7 +24,8 @@ from autograder.building.masters import find_master
 from autograder.building.notebooks import dump
 from autograder.building.slicing import STUB, slice_exercise
 from autograder.common.marker import marker
-from autograder.course import Course, Exercise
+from autograder.course import Course
+from autograder.course.answers import variants, wrong_answers
 from autograder.proof.demo.classroom import Classroom
 from autograder.proof.demo.typing_in import fill, read_answers, reference_answers
 
@@ -118,8 +119,8 @@ class _Desk:
         self.exercises = [exercise for lesson in lessons for exercise in course.of_lesson(lesson)]
         self.stubs = {each.id: slice_exercise(course, each.id).stub_cell for each in self.exercises}
         self.right = reference_answers(course, self.stubs)
-        self.variants = {each.id: _answers_of(course, "variants", each) for each in self.exercises}
-        self.wrong = {each.id: _answers_of(course, "wrong", each) for each in self.exercises}
+        self.variants = {each.id: _cells(each.id, variants(course.directory, each.id)) for each in self.exercises}
+        self.wrong = {each.id: _cells(each.id, wrong_answers(course.directory, each.id)) for each in self.exercises}
         self.attacks = read_answers("attacks")
 
     def files(self, student: str, kind: str, chance: random.Random) -> Files:
@@ -172,11 +173,9 @@ def _released(course: Course, lesson: str) -> nbformat.NotebookNode:
     return build_lesson(course, course.draft_lessons[lesson], sources).student
 
 
-def _answers_of(course: Course, kind: str, exercise: Exercise) -> list[str]:
+def _cells(exercise: str, answers: Mapping[str, str]) -> list[str]:
     """Known answers as whole solution cells, without the sentence that says what is the matter with them."""
-    files = sorted((course.directory / kind / exercise.id).glob("*.py"))
-    texts = (file.read_text(encoding="utf-8") for file in files)
-    return [f"{marker(exercise.id)}\n{_without_docstring(text)}" for text in texts]
+    return [f"{marker(exercise)}\n{_without_docstring(text)}" for text in answers.values()]
 
 
 def _without_docstring(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from autograder.building.slicing import slice_exercise
 from autograder.common.python_text import names_in
 from autograder.course import Course, CourseError
+from autograder.course.answers import variants, wrong_answers
 from autograder.results.ledger import Entry, entries
 
 
@@ -133,6 +134,5 @@ def _known(course: Course, exercise: str) -> Iterator[str]:
         yield from (source.stub_cell, source.reference_cell)
     except CourseError:
         pass  # an exercise that the course no longer has, or a library that is cut
-    for kind in ("variants", "wrong"):
-        for file in sorted((course.directory / kind / exercise).glob("*.py")):
-            yield file.read_text(encoding="utf-8")
+    yield from variants(course.directory, exercise).values()
+    yield from wrong_answers(course.directory, exercise).values()

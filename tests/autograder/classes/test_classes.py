@@ -13,6 +13,7 @@ from two_lessons import make_course
 
 from autograder.building.masters import find_master
 from autograder.building.notebooks import dump
+from autograder.course.answers import variants, wrong_answers
 from autograder.course.loading import DEFAULT_COURSE, load_course
 from autograder.grafting.graft import graft, stubs
 from autograder.judging.judge import Judge
@@ -61,8 +62,9 @@ def test_no_two_students_hand_in_the_same(members):
 def _known_answers(course):
     """Each reference, variant and known-wrong answer there is."""
     yield from reference_answers(course, course.exercises).values()
-    for file in [*DEFAULT_COURSE.glob("variants/*/*.py"), *DEFAULT_COURSE.glob("wrong/*/*.py")]:
-        yield "# exercise: x\n" + file.read_text()
+    for exercise in course.exercises:
+        for text in (*variants(DEFAULT_COURSE, exercise).values(), *wrong_answers(DEFAULT_COURSE, exercise).values()):
+            yield f"# exercise: x\n{text}"
 
 
 def _tables(table):

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from autograder.building.slicing import slice_exercise
-from autograder.course.loading import DEFAULT_COURSE, load_course
+from autograder.course.answers import variants
+from autograder.course.loading import load_course
 from autograder.judging.judge import Judge, solution_cell
 from autograder.sandbox import SourceCell
 
@@ -13,12 +14,9 @@ COURSE = load_course(tree=False)
 PLAIN = pytest.mark.full("every right answer is judged four times", share=120)
 COMPILED = pytest.mark.full("every right answer is judged four times, and compiled", share=960)
 VARIANTS = [
-    pytest.param(
-        file,
-        id=f"{file.parent.name}/{file.stem}",
-        marks=COMPILED if COURSE.exercise(file.parent.name).uses else PLAIN,
-    )
-    for file in sorted((DEFAULT_COURSE / "variants").glob("*/*.py"))
+    pytest.param(exercise, text, id=f"{exercise.id}/{name}", marks=COMPILED if exercise.uses else PLAIN)
+    for exercise in COURSE.exercises.values()
+    for name, text in variants(COURSE.directory, exercise.id).items()
 ]
 
 
@@ -30,11 +28,10 @@ def judge():
 
 
 @pytest.mark.no_cover  # test_judge.py runs the same lines
-@pytest.mark.parametrize("file", VARIANTS)
-def test_a_right_answer_earns_everything_wherever_it_stands(judge, file):
+@pytest.mark.parametrize(("exercise", "text"), VARIANTS)
+def test_a_right_answer_earns_everything_wherever_it_stands(judge, exercise, text):
     """Neither the other answers of its lesson, nor their order, nor imports of all names at the end cost a point."""
-    exercise = COURSE.exercise(file.parent.name)
-    own = solution_cell(exercise.id, file.read_text(encoding="utf-8"))
+    own = solution_cell(exercise.id, text)
     lesson = COURSE.of_lesson(exercise.lesson)
     others = [solution_cell(each.id, slice_exercise(COURSE, each.id).reference_cell) for each in lesson]
     around = judge.around(exercise)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from autograder.course.answers import wrong_answers
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.results.pictures import as_svg, as_words
@@ -50,8 +51,8 @@ def judge(root):
 )
 def test_a_mistake_is_drawn(judge, root, exercise, mistake, test, words, secret):
     """The test that a known mistake fails first shows it in a picture, without the right value."""
-    answer = root / "course" / "wrong" / exercise / f"{mistake}.py"
-    graded = shortened(judge.grade_text(judge.course.exercise(exercise), answer.read_text()))
+    text = wrong_answers(root / "course", exercise)[mistake]
+    graded = shortened(judge.grade_text(judge.course.exercise(exercise), text))
     example = next(verdict.example for verdict in graded.verdicts if verdict.test == test)
     assert words in " / ".join(as_words(example.picture)), as_words(example.picture)
     assert "<svg" in as_svg(example.picture)

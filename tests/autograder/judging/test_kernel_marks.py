@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from places import ROOT
 
+from autograder.course.answers import variants, wrong_answers
 from autograder.judging import plain_code
 from minigrad.debug.arrays import Recorded
 from minigrad.debug.memory import Root
 
-WRONG = ROOT / "course/wrong"
+COURSE = ROOT / "course"
 SUM, PRODUCT, TILES = "cuda_ops._sum_practice", "cuda_ops._mm_practice", "cuda_ops._tensor_matrix_multiply"
 
 
@@ -143,7 +144,7 @@ def causes(graded):
 )
 def test_one_mistake_costs_its_own_points(grade, exercise, misconception, lost):
     """A mistake loses the groups that are about it, and is named."""
-    graded = grade(exercise, (WRONG / exercise / f"{misconception}.py").read_text())
+    graded = grade(exercise, wrong_answers(COURSE, exercise)[misconception])
     assert {name for name, earned in groups(graded).items() if not earned} == lost
     assert causes(graded) == {misconception}
 
@@ -201,7 +202,7 @@ def test_no_barrier_is_missing_where_nothing_is_shared(grade):
 @pytest.mark.parametrize("variant", ["minitorch_manner", "tile_size", "axes_from_the_end"])
 def test_a_missing_second_barrier_costs_waiting_alone(grade, variant):
     """Sums that come of it cost nothing else, whatever the size of a block is, and no hint speaks of zeros."""
-    lines = (WRONG.parent / "variants" / TILES / f"{variant}.py").read_text().splitlines()
+    lines = variants(COURSE, TILES)[variant].splitlines()
     last = max(number for number, line in enumerate(lines) if "syncthreads" in line)
     graded = grade(TILES, "\n".join(lines[:last] + lines[last + 1 :]))
     assert {name for name, earned in groups(graded).items() if not earned} == {"waiting"}
@@ -220,7 +221,7 @@ def test_no_barrier_is_missing_where_both_are_there(grade):
 
 
 def wrong(exercise, name):
-    return (WRONG / exercise / f"{name}.py").read_text().split("\n", 1)[1].strip()
+    return wrong_answers(COURSE, exercise)[name].split("\n", 1)[1].strip()
 
 
 BASES = {
@@ -253,7 +254,7 @@ def both(base, first, second):
 
 def pairs():
     for exercise, base in BASES.items():
-        names = sorted(file.stem for file in (WRONG / exercise).glob("*.py"))
+        names = wrong_answers(COURSE, exercise)
         few = [
             name for name in names if len(list(difflib.ndiff(base.split("\n"), wrong(exercise, name).split("\n")))) < 60
         ]

@@ -3,7 +3,7 @@
 import pytest
 from places import ROOT
 
-WRONG = ROOT / "course/wrong"
+from autograder.course.answers import wrong_answers
 
 ARRAYS_ALONE = {
     "tensor_data.index_to_position": "def index_to_position(index, strides):\n"
@@ -58,7 +58,7 @@ def test_the_group_of_a_mistake(exercise, mistake, group, lost):
 
     What is wrong in several groups for one known reason costs the group of that reason.
     """
-    assert lost(exercise, (WRONG / exercise / f"{mistake}.py").read_text()) == {group}
+    assert lost(exercise, wrong_answers(ROOT / "course", exercise)[mistake]) == {group}
 
 
 @pytest.mark.full("kernels with one mistake are judged", share=16)

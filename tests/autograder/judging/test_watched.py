@@ -8,6 +8,7 @@ import pytest
 from places import ROOT
 
 from autograder.common.python_text import free_names, names_bound, names_in, parse, walk
+from autograder.course.answers import variants, wrong_answers
 from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.judging.plain_code import BUILTINS, fault_of
@@ -168,10 +169,10 @@ def test_every_known_answer_is_plain():
     """Variants and known-wrong answers of all kernels can be watched, and so are told apart as before."""
     course, seen = load_course(ROOT / "course"), 0
     for exercise in course.exercises.values():
-        for kind in ("variants", "wrong"):
-            for file in (ROOT / "course" / kind / exercise.id).glob("*.py") if _is_kernel(exercise.id) else ():
-                cells = [SETUP, solution_cell(exercise.id, file.read_text())]
-                assert watched_cells(cells, exercise.objects).refusal == "", file
+        for known in (variants, wrong_answers) if _is_kernel(exercise.id) else ():
+            for name, text in known(course.directory, exercise.id).items():
+                cells = [SETUP, solution_cell(exercise.id, text)]
+                assert watched_cells(cells, exercise.objects).refusal == "", (exercise.id, name)
                 seen += 1
     assert seen > 100
 

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from autograder.building.notebooks import dump
 from autograder.cli import app
 from autograder.common.unforeseen import UNGRADED
+from autograder.course.answers import variants
 from autograder.course.loading import load_course
 from autograder.gradebook.page_exporter import page_of
 from autograder.grafting.graft import graft
@@ -276,12 +277,12 @@ def judge():
 def test_cpythons_tests_are_cells_like_any_other(judge, name, exercise):
     """Below a right answer they cost it nothing, whether or not a witness watches it; as answers they earn nothing."""
     exercise = judge.course.exercise(exercise)
-    (answer, *_) = sorted((ROOT / "course/variants" / exercise.id).glob("*.py"))
+    answer, *_ = variants(judge.course.directory, exercise.id).values()
     added = [
         SourceCell(text, "added", None, f"added cell {number}") for number, text in enumerate(parts(name), start=1)
     ]
     assert len(added) > 50
-    cells = [*judge.around(exercise), solution_cell(exercise.id, answer.read_text()), *added]
+    cells = [*judge.around(exercise), solution_cell(exercise.id, answer), *added]
     graded = judge.grade_exercise(exercise, cells)
     assert (graded.earned, graded.reason) == (exercise.points, ""), graded
     if exercise.id == "operators.arithmetic":
