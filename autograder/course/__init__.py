@@ -30,6 +30,7 @@ class Exercise:
         limits: Limits of its sandbox that differ from the course's.
         hides: Modules and objects that could do its work for a student's code. Only grading editions cut them, since
             students need them for other lessons.
+        family: Exercises of one family give each other's answers away; `gives_away` has the objects of the others.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Exercise:
     uses: tuple[str, ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)
     hides: tuple[str, ...] = ()
+    family: str = ""
 
     @property
     def solution_id(self) -> str:

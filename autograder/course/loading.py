@@ -11,7 +11,7 @@ import datetime as dt
 import importlib.util
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -289,7 +289,20 @@ def _exercises(top: Table, lessons: Mapping[str, Lesson]) -> dict[str, Exercise]
                 )
             cells[place] = dotted
         exercises[exercise.id] = exercise
-    return exercises
+    return {name: _with_family(top, exercise, exercises.values()) for name, exercise in exercises.items()}
+
+
+def _with_family(top: Table, exercise: Exercise, exercises: Iterable[Exercise]) -> Exercise:
+    """Let an exercise be given away by the others of its family."""
+    if not exercise.family:
+        return exercise
+    others = [each for each in exercises if each.family == exercise.family and each is not exercise]
+    if not others:
+        raise top.fail(
+            f"{exercise.id!r} is the only exercise of the family {exercise.family!r}; correct the name, or remove it"
+        )
+    objects = [dotted for each in others for dotted in each.objects]
+    return replace(exercise, gives_away=(*exercise.gives_away, *objects))
 
 
 def _exercise(row: Table) -> Exercise:
@@ -299,6 +312,7 @@ def _exercise(row: Table) -> Exercise:
     if not objects:
         raise row.fail("'objects' is empty; name what the student writes, or remove the key")
     gives_away, hides = (_others(row, key, objects) for key in ("gives_away", "hides"))
+    family = row.take("family", str, optional=True) or ""
     # 0 drops an exercise, or a group of tests: nbgrader takes no cell away once something was handed in.
     points = row.number("points", zero=True)
     table = row.table("groups")
@@ -308,7 +322,7 @@ def _exercise(row: Table) -> Exercise:
     uses = row.names("uses", MODULE, [])
     limits = _limits(row)
     row.close()
-    return Exercise(exercise_id, lesson, objects, gives_away, points, groups, uses, limits, hides)
+    return Exercise(exercise_id, lesson, objects, gives_away, points, groups, uses, limits, hides, family)
 
 
 def _others(row: Table, key: str, objects: Sequence[str]) -> tuple[str, ...]:

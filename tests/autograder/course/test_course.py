@@ -260,6 +260,18 @@ def test_the_tree_can_be_left_unread(small):
     assert "numbers.pair" in load_course(small.toml, tree=False).exercises
 
 
+def test_a_family_gives_each_others_answers_away(small):
+    """Exercises with one word under `family` are cut together; a word that stands once is refused."""
+    small.change(small.toml, 'id = "numbers.pair"', 'id = "numbers.pair"\nfamily = "numbers"')
+    with pytest.raises(CourseError, match=r"'numbers\.pair' is the only exercise of the family 'numbers'; correct"):
+        small.load()
+    small.change(small.toml, 'id = "numbers.clamp"', 'id = "numbers.clamp"\nfamily = "numbers"')
+    course = small.load()
+    pair, clamp = course.exercise("numbers.pair"), course.exercise("numbers.clamp")
+    assert clamp.gives_away == pair.objects
+    assert pair.gives_away == ("fast", "other.twin", "other.Helper", *clamp.objects)
+
+
 def test_objects_may_live_in_packages(small):
     """A dotted name of three parts is an object of a package's module."""
     package = small.source / "kernels"
