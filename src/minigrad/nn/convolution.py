@@ -6,13 +6,12 @@ A convolution is linear in its input and in its weight. Three functions are each
     ConvInput     dx  from dy and w     its derivatives are Conv2d(g, w) and ConvWeight(dy, g)
     ConvWeight    dw  from dy and x     its derivatives are Conv2d(x, g) and ConvInput(dy, g)
 
-so that derivatives of any order are convolutions again. Each has three forms: the kernels of `minigrad.nn.kernels`,
-which are the specification and may be a student's; NumPy's products of windows, for small arrays; and compiled loops.
+so that derivatives of any order are convolutions again. Each is made of the kernels of `minigrad.nn.kernels`, which may
+be a student's; `minigrad.quick.convolution` has quick forms.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -166,57 +165,15 @@ def _product_rule(function: type[Function], ctx: TensorContext, tangents: Sequen
     return sum(terms[1:], terms[0])
 
 
-LARGE = 300_000
-"""Multiplications from which compiled loops are quicker: a call of theirs costs about 50 microseconds more."""
-
-
-def _products(name: str, first: Any, second: Any, windows: Windows, size: Any = ()) -> int:
-    """Return how many multiplications a form takes."""
-    if name == "conv_weight":  # a gradient of outputs, and an image
-        return int(first.size * second.shape[1] // windows.groups * math.prod(size))
-    per_window = second.size if name == "conv2d" else second.size // max(1, first.shape[1])
-    count = math.prod(output_size(first.shape[2:], second.shape[2:], windows)) * first.shape[0]
-    return int(per_window * (count if name == "conv2d" else first.size))
-
-
 def _form(name: str) -> Callable[..., Any]:
     """Return a form that takes arrays of any device, and gives one on the device of the first."""
 
     def compute(first: Any, second: Any, *settings: Any) -> Any:
-        if not backends.is_quick() or overrides.any_of("nn.kernels"):
-            form = _SPECIFIED[name]
-        else:
-            is_large = arrays.on_host(first) and _products(name, first, second, *settings) >= LARGE
-            form = (_COMPILED if is_large else _NUMPY)[name]
+        form = (forms if backends.is_quick() else SPECIFIED)[name]
         out = form(arrays.to_host(first), arrays.to_host(second), *settings)
         return out if arrays.on_host(first) else backends.cuda().from_host(out)
 
     return compute
-
-
-def _conv2d_compiled(x: Any, weight: Any, windows: Windows) -> Any:
-    from minigrad.backends.numba import convolution
-
-    return convolution.conv2d(x, weight, *windows[:4])
-
-
-def _input_compiled(d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
-    from minigrad.backends.numba import convolution
-
-    return convolution.conv2d_backward_input(d_output, weight, size, *windows[:4])
-
-
-def _weight_compiled(d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
-    from minigrad.backends.numba import convolution
-
-    return convolution.conv2d_backward_weight(d_output, x, size, *windows[:4])
-
-
-_COMPILED: dict[str, Callable[..., Any]] = {
-    "conv2d": _conv2d_compiled,
-    "conv_input": _input_compiled,
-    "conv_weight": _weight_compiled,
-}
 
 
 def _run_kernel(out: Any, x: Any, weight: Any, line: bool) -> None:
@@ -307,66 +264,14 @@ def _weight_by_kernel(d_output: Any, x: Any, windows: Windows, size: Pair) -> An
     return np.ascontiguousarray(np.concatenate(parts))
 
 
-_SPECIFIED: dict[str, Callable[..., Any]] = {
+SPECIFIED: dict[str, Callable[..., Any]] = {
     "conv2d": _conv2d_by_kernel,
     "conv_input": _input_by_kernel,
     "conv_weight": _weight_by_kernel,
 }
+"""The forms by the kernels that are the specification, or a student's."""
 
+forms = dict(SPECIFIED)
+"""What computes where nothing forbids to be quick (`minigrad.quick.convolution`)."""
 
-def _windows_of(x: Any, kernel: Sequence[int], windows: Windows) -> Any:
-    """Return a view of all windows of a padded image: (n, groups, c / groups, rows, columns, kh, kw)."""
-    wide = padded(x, windows.padding)
-    rows, columns = output_size(x.shape[2:], kernel, windows)
-    n, channels = x.shape[:2]
-    s_n, s_c, s_h, s_w = wide.strides
-    groups, (down, right), (far, wider) = windows.groups, windows.stride, windows.dilation
-    return np.lib.stride_tricks.as_strided(
-        wide,
-        (n, groups, channels // groups, rows, columns, *kernel),
-        (s_n, s_c * (channels // groups), s_c, s_h * down, s_w * right, s_h * far, s_w * wider),
-        writeable=False,
-    )
-
-
-def _conv2d_by_numpy(x: Any, weight: Any, windows: Windows) -> Any:
-    seen = _windows_of(x, weight.shape[2:], windows)
-    n, groups, taken, rows, columns, *kernel = seen.shape
-    # A matrix of windows, one column each, for every example and group.
-    table = seen.transpose(0, 1, 2, 5, 6, 3, 4).reshape(n, groups, taken * kernel[0] * kernel[1], rows * columns)
-    found = np.matmul(weight.reshape(groups, weight.shape[0] // groups, -1), table)
-    return found.reshape(n, weight.shape[0], rows, columns)
-
-
-def _input_by_numpy(d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
-    n, outputs, rows, columns = d_output.shape
-    groups, taken, (kh, kw) = windows.groups, weight.shape[1], weight.shape[2:]
-    grouped = weight.reshape(groups, outputs // groups, -1).swapaxes(1, 2)
-    table = np.matmul(grouped, d_output.reshape(n, groups, outputs // groups, rows * columns))
-    table = table.reshape(n, groups * taken, kh, kw, rows, columns)
-    (top, left), (down, right), (far, wider) = windows.padding, windows.stride, windows.dilation
-    out = np.zeros((n, groups * taken, size[0] + 2 * top, size[1] + 2 * left), d_output.dtype)
-    for i in range(kh):
-        for j in range(kw):
-            upper, first = i * far, j * wider
-            reached = out[:, :, upper : upper + down * rows : down, first : first + right * columns : right]
-            reached += table[:, :, i, j]
-    return np.ascontiguousarray(out[:, :, top : top + size[0], left : left + size[1]])
-
-
-def _weight_by_numpy(d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
-    seen = _windows_of(x, size, windows)
-    n, groups, taken, rows, columns, *kernel = seen.shape
-    outputs = d_output.shape[1]
-    # One column for each weight, one row for each window of all examples.
-    table = seen.transpose(1, 0, 3, 4, 2, 5, 6).reshape(groups, n * rows * columns, taken * kernel[0] * kernel[1])
-    given = d_output.reshape(n, groups, outputs // groups, rows * columns).transpose(1, 2, 0, 3)
-    found = np.matmul(given.reshape(groups, outputs // groups, -1), table)
-    return found.reshape(outputs, taken, *kernel)
-
-
-_NUMPY: dict[str, Callable[..., Any]] = {
-    "conv2d": _conv2d_by_numpy,
-    "conv_input": _input_by_numpy,
-    "conv_weight": _weight_by_numpy,
-}
+overrides.load_quick("convolution")

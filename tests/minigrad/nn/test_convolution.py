@@ -11,6 +11,7 @@ from minigrad import compiling, exercises
 from minigrad.backward import forward_mode
 from minigrad.nn import convolution, functional, kernels, pool_functions
 from minigrad.nn.convolution import Windows
+from minigrad.quick import convolution as quick
 
 RNG = np.random.default_rng(3)
 
@@ -27,6 +28,8 @@ GEOMETRIES = {
     "no images": (Windows(), (0, 2, 4, 4), (3, 2, 2, 2)),
     "a line": (Windows((1, 2), (0, 1), (1, 1), 1, True), (2, 3, 1, 9), (4, 3, 1, 3)),
 }
+
+FORMS = {"numpy": quick.BY_NUMPY, "specified": convolution.SPECIFIED, "compiled": quick.COMPILED}
 
 
 def by_the_formula(x, weight, windows):
@@ -49,19 +52,20 @@ def by_the_formula(x, weight, windows):
 
 @pytest.mark.full("the specification takes its time", share=48)
 @pytest.mark.parametrize("case", GEOMETRIES.values(), ids=GEOMETRIES)
-@pytest.mark.parametrize("forms", ["_NUMPY", "_SPECIFIED", "_COMPILED"])
+@pytest.mark.parametrize(
+    "forms", [quick.BY_NUMPY, convolution.SPECIFIED, quick.COMPILED], ids=["numpy", "specified", "compiled"]
+)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_forms_agree_with_the_formula(case, forms, dtype):
     """Each form gives the sums of the definition, and its transposes are transposes: <d, x * w> is the same thrice."""
     windows, size, kernel = case
-    compute = getattr(convolution, forms)
     x, weight = RNG.normal(size=size), RNG.normal(size=kernel)
     wanted = by_the_formula(x, weight, windows)
     d = RNG.normal(size=wanted.shape)
     arrays = [np.asarray(a, dtype) for a in (x, weight, d)]
-    out = compute["conv2d"](arrays[0], arrays[1], windows)
-    d_x = compute["conv_input"](arrays[2], arrays[1], windows, size[2:])
-    d_weight = compute["conv_weight"](arrays[2], arrays[0], windows, kernel[2:])
+    out = forms["conv2d"](arrays[0], arrays[1], windows)
+    d_x = forms["conv_input"](arrays[2], arrays[1], windows, size[2:])
+    d_weight = forms["conv_weight"](arrays[2], arrays[0], windows, kernel[2:])
     tolerance = 1e-9 if dtype == "float64" else 1e-4
     assert {a.dtype for a in (out, d_x, d_weight)} == {np.dtype(dtype)}
     assert (out.shape, d_x.shape, d_weight.shape) == (wanted.shape, size, kernel)
@@ -78,11 +82,11 @@ def test_forms_agree_with_the_formula(case, forms, dtype):
 def test_the_form_is_chosen_by_the_number_of_products(monkeypatch):
     """Small convolutions, forwards and backwards, are NumPy's, large ones compiled: by their multiplications."""
     seen = []
-    for forms in ("_NUMPY", "_COMPILED"):
-        table = getattr(convolution, forms)
+    for forms in ("BY_NUMPY", "COMPILED"):
+        table = getattr(quick, forms)
         for name, form in list(table.items()):
             monkeypatch.setitem(table, name, lambda *a, f=form, n=(forms, name): seen.append(n) or f(*a))
-    for size, wanted in ((10, "_NUMPY"), (40, "_COMPILED")):
+    for size, wanted in ((10, "BY_NUMPY"), (40, "COMPILED")):
         seen.clear()
         x = mg.tensor(RNG.normal(size=(4, 2, size, size)), requires_grad=True)
         weight = mg.tensor(RNG.normal(size=(6, 2, 5, 5)), requires_grad=True)
@@ -92,7 +96,7 @@ def test_the_form_is_chosen_by_the_number_of_products(monkeypatch):
     x, d, weight = np.zeros((4, 2, 10, 10)), np.zeros((4, 6, 6, 6)), np.zeros((6, 2, 5, 5))
     cases = [("conv2d", x, weight, Windows()), ("conv_input", d, weight, Windows(), (10, 10))]
     cases.append(("conv_weight", d, x, Windows(), (5, 5)))
-    assert {convolution._products(*case) for case in cases} == {36 * 4 * 6 * 2 * 25}
+    assert {quick.products(*case) for case in cases} == {36 * 4 * 6 * 2 * 25}
 
 
 @pytest.mark.full("the specification of a convolution takes its time", share=16)
