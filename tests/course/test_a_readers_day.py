@@ -85,7 +85,7 @@ def test_a_readers_day(tmp_path):
     assert "A model answer" in reader.types("solution", QUESTION)
     reader.solves("00_fundamentals")
     reader.types("check", "00")
-    assert f"{COMPARISON}: 2 → 4 of 4 points; won: order" in reader.types("grade", "00")
+    assert f"{COMPARISON}: 3.25 → 4 of 4 points; won: order" in reader.types("grade", "00")
     assert "def lt" in reader.types("solution", COMPARISON)
 
     replaced = ROOT / "course" / "wrong" / BACKPROPAGATE / "gradient-overwritten.py"
