@@ -269,7 +269,7 @@ def _merged(right: list[str], one: list[str], other: list[str]) -> list[str] | N
 
 
 def _changes(right: list[str], text: list[str]) -> set[tuple[int, int, tuple[str, ...]]]:
-    """The lines of one text, from one number to another, that are others in a second text, and those others."""
+    """Return the changed blocks between two texts as (start, end, new lines)."""
     codes = SequenceMatcher(None, right, text, autojunk=False).get_opcodes()
     return {(start, end, tuple(text[first:last])) for kind, start, end, first, last in codes if kind != "equal"}
 

@@ -66,7 +66,7 @@ class Tally:
 
     @property
     def survivors(self) -> tuple[Outcome, ...]:
-        """Those that live on without a proof that they may."""
+        """Mutants that live on, and are not listed as equivalent."""
         return tuple(each for each in self.outcomes if each.status == "survived" and each.equivalent is None)
 
 

@@ -184,7 +184,7 @@ def _loops(notes: Any, function: Any) -> tuple[Loop, ...]:
 
 
 def _targets(notes: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """Return, for each loop that was taken into another, that other one."""
+    """Map each fused loop to the loop it was fused into."""
     return {taken: into for into, all_taken in notes.items() for taken in all_taken}
 
 
@@ -194,7 +194,7 @@ def _kind(loop: Any) -> str:
 
 
 def _allocations(notes: Any, sources: Mapping[int, str]) -> dict[int, list[str]]:
-    """Return the text of the allocations that were taken out of each loop."""
+    """Return the text of the allocations that were hoisted out of each loop."""
     return {
         number: [_shown(x, sources) for x in info.get("hoisted", ()) if _attribute(x.value) in ALLOCATIONS]
         for number, info in notes.hoist_info.items()

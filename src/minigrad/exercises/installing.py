@@ -124,7 +124,7 @@ def _put_back(scope: dict[str, Any], ours: type, theirs: type) -> None:
 
 
 def _tell() -> None:
-    """Let whoever holds something made from an exercise, such as a compiled kernel, know that it is out of date."""
+    """Report the installed names to `overrides`, whose listeners drop what they made from an exercise."""
     overrides.replaced(name for installation in _installed for name in installation.names)
 
 

@@ -77,11 +77,11 @@ class _Groups:
                 self.users[source].add(i)
 
     def _sources(self, equation: Equation) -> list[int]:
-        """Return the equations, but views, whose values an equation needs, through views or not."""
+        """Return the producers of an equation's operands; a view counts as the value that it looks at."""
         return sorted({i for v in equation.uses() for i in [self.made.get(self._root(v)[0])] if i is not None})
 
     def _root(self, v: Var) -> tuple[Var, list[int]]:
-        """Return the value that a value is a view of, and the views between."""
+        """Return the base of a chain of views, and the views from the base on."""
         between: list[int] = []
         while (i := self.made.get(v)) is not None and self.views[i]:
             between.append(i)
@@ -89,7 +89,7 @@ class _Groups:
         return v, between[::-1]
 
     def join_all(self) -> None:
-        """Join groups until no two can be: those that hand values on first, and then those that read the same."""
+        """Fuse vertically, then horizontally (siblings that read one value), then vertically again."""
         self._join_chains()
         readers: dict[Var, list[int]] = {}
         for i, each in enumerate(self.equations):
@@ -102,7 +102,7 @@ class _Groups:
         self._join_chains()
 
     def _join_chains(self) -> None:
-        """Join groups of which one needs what the other one computes."""
+        """Fuse producers with their consumers."""
         changed = True
         while changed:
             changed = False
@@ -112,7 +112,7 @@ class _Groups:
                         changed |= self._join(self.group[source], self.group[i])
 
     def _join(self, first: int, second: int) -> bool:
-        """Join two groups, if one loop can compute them and nothing from outside stands between them."""
+        """Fuse two groups, if one loop can compute both and no equation outside has to run between them."""
         if first == second or first not in self.space or second not in self.space:
             return False
         members = sorted(self.members[first] + self.members[second])
@@ -155,7 +155,7 @@ class _Groups:
         return found
 
     def _put_together(self, first: int, second: int, behind: set[int]) -> None:
-        """Let the second group stand for both: in front of the groups between them that need the first one."""
+        """Merge the first group into the second, which moves before the groups between them that need the first."""
         start, end = sorted((self.position[first], self.position[second]))
         between = [each for each in self.order[start : end + 1] if each is not None and each not in (first, second)]
         before = [each for each in between if each not in behind]
@@ -177,7 +177,7 @@ class _Groups:
         return replace(self.graph, equations=tuple(self._with_views(ordered)))
 
     def _needed_outside(self) -> set[Var]:
-        """Return the values that leave their group."""
+        """Return the values that are needed outside of the group that computes them."""
         needed = {self._root(y)[0] for y in self.graph.outputs if isinstance(y, Var)}
         for i, each in enumerate(self.equations):
             for v in () if self.views[i] else each.uses():

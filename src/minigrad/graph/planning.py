@@ -52,7 +52,7 @@ class Plan:
 
 
 class _Lives:
-    """When values are made and used last; a view lives as long as what it looks at."""
+    """Liveness: when values are made and used last. A view lives as long as its base."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -73,7 +73,7 @@ class _Lives:
         self.seen_outside.update(self.of(y) for y in graph.outputs if isinstance(y, Var))
 
     def of(self, v: Var) -> Var:
-        """Return what a value looks at, or the value itself."""
+        """Return the base of a view; of another value, the value itself."""
         return self.root.get(v, v)
 
 

@@ -40,7 +40,7 @@ class _Input(Function):
 
     @staticmethod
     def backward(ctx: Any, d_output: Any) -> Any:
-        """The gradient goes on, to whoever stands behind."""
+        """Pass the gradient on, to the function that made the input."""
         return d_output
 
     @classmethod

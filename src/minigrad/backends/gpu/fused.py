@@ -148,7 +148,7 @@ class Part:
         return f"p{place}[{where}] = " + (f"{name} != 0" if o.dtype == np.bool_ else f"{o.dtype}({name})")
 
     def _element(self, walk: int) -> list[str]:
-        """Return the lines for one element in a walk, behind those that find its places."""
+        """Return the source lines for one element; its addresses are computed above."""
         lines = [self._value(n) for n in self.walks.needed(walk)]
         return lines + [self._store(place, f"q{place}") for place in self._written(walk)]
 
