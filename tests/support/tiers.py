@@ -77,8 +77,14 @@ LONGEST = (
 ROOMS = (
     (r"src/minigrad/(\w+)/.*", r"tests/minigrad/\1/"),
     (r"src/minigrad/(\w+)\.py", r"tests/minigrad/test_\1.py"),
-    (r"src/minigrad/(backends|backward|tensors|engine|functions|tensor_functions|operators|nn)\b.*", "tests/peers/"),
-    (r"src/minigrad/(backends|backward|functions|tensor_functions|graph|transforms)\b.*", "tests/minigrad/tensors/"),
+    (
+        r"src/minigrad/(backends|backward|tensors|engine|functions|tensor_functions|operators|nn|quick)\b.*",
+        "tests/peers/",
+    ),
+    (
+        r"src/minigrad/(backends|backward|functions|layout|tensor_functions|graph|quick|transforms)\b.*",
+        "tests/minigrad/tensors/",
+    ),
     (r"src/minigrad/(widgets|draw)/.*", "tests/e2e/"),
     (r"src/minigrad/(widgets|draw)/.*", "tests/book/"),
     (r"src/minigrad/(checks|exercises|compiling)\b.*", "tests/course/"),

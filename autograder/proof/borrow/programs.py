@@ -76,6 +76,12 @@ class Slot:
         return self.answered(f"import builtins\nreturn builtins.candidate({self._passed})")
 
     @property
+    def handed(self) -> list[str]:
+        """What the function is given: its arguments, and what a context has saved."""
+        given = [each for each in self.params if each.isidentifier() and each not in ("self", "ctx", "cls")]
+        return [*given, *(["ctx.saved_values[0]"] if "ctx" in self.params else [])]
+
+    @property
     def _passed(self) -> str:
         return ", ".join(self.params)
 
