@@ -228,8 +228,8 @@ class _Slot:
 
     def search(self, tests: _Tests, each: float, seconds: float, only: Callable[[str], bool]) -> list[Leak]:
         """The leaks of the slot."""
-        # Points that the rest of the cell earns with anything in this place, or with an argument that is handed back, are
-        # not borrowed.
+        # Points that the rest of the cell earns with anything in this place, or that handing an argument back earns,
+        # are not borrowed.
         idle = ["raise NotImplementedError", "return None", *(f"return {each}" for each in self._slot.handed)]
         without = max(map(self._earned, map(self._slot.answered, idle)))
         sources = patterns(self._slot)
