@@ -10,7 +10,7 @@ import importlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import CellType, FunctionType, TracebackType
+from types import CellType, FunctionType, MemberDescriptorType, TracebackType
 from typing import Any
 
 from minigrad.machine import overrides
@@ -63,6 +63,8 @@ class Installation:
         for base in reversed(theirs.__mro__):
             if base not in ours.__mro__:  # a base of the student's own
                 members.update(vars(base))
+        # A slot is a place in objects of the student's own class: the library's objects have none there.
+        members = {name: attr for name, attr in members.items() if not isinstance(attr, MemberDescriptorType)}
         for member, attr in members.items():
             if member not in ("__dict__", "__weakref__", "__module__", "__qualname__", "__doc__"):
                 self._set(ours, member, _moved_into(ours, attr))

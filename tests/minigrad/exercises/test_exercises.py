@@ -1,6 +1,7 @@
 """Installing a student's objects: every caller sees them, the quick twins stand aside, and all of it can be undone."""
 
 import contextlib
+import dataclasses
 import functools
 import importlib
 import inspect
@@ -562,6 +563,36 @@ def test_super_reaches_the_librarys_base():
         assert x.grad == pytest.approx(math.e)
         layer = mlp.Linear(2, 3, random.Random(0))
         assert (layer.sizes, layer.children, layer.parameters()) == ((2, 3), [], [])
+
+
+def test_slots_of_a_students_class():
+    """A student's class may have __slots__, written or made by a dataclass: the library's objects have room anyway."""
+
+    class SGD:
+        """Has room for two names."""
+
+        __slots__ = ("lr", "parameters")
+
+        def __init__(self, parameters, lr=0.5):
+            self.parameters, self.lr = parameters, lr
+
+    @dataclasses.dataclass(slots=True)
+    class Batches:
+        """Written by a decorator, all but its length."""
+
+        count: int
+        batch_size: int
+        rng: object = None
+        drop_last: bool = False
+
+        def __len__(self):
+            """Return the number of examples."""
+            return self.count
+
+    with exercises.install({"mlp.SGD": SGD, "training.Batches": Batches}):
+        assert (mlp.SGD([], 2.0).lr, mlp.SGD([]).parameters) == (2.0, [])
+        made = training.Batches(6, 2)
+        assert (len(made), made.rng, made.drop_last) == (6, None, False)
 
 
 def test_existing_objects_change_too():
