@@ -595,6 +595,48 @@ def test_slots_of_a_students_class():
         assert (len(made), made.rng, made.drop_last) == (6, None, False)
 
 
+def test_super_below_decorators():
+    """super() works below decorators, and each decorator keeps what it holds."""
+
+    def counted(method):
+        @functools.wraps(method)
+        def inner(*args, **kwargs):
+            inner.calls += 1
+            return method(*args, **kwargs)
+
+        inner.calls = 0
+        return inner
+
+    class Linear(module.Module):
+        """super() below one decorator, and below two."""
+
+        @counted
+        def __init__(self, in_size, out_size, rng):
+            super().__init__()
+            self.sizes = (in_size, out_size)
+
+        @counted
+        @contextlib.contextmanager
+        def forward(self, inputs):
+            """Yield the base class's modules."""
+            yield super().modules()
+
+        @property
+        @counted
+        def children(self):
+            """The base class's modules."""
+            return super().modules()
+
+    with exercises.install({"mlp.Linear": Linear}):
+        layer = mlp.Linear(2, 3, random.Random(0))
+        with layer.forward([]) as seen:
+            assert (layer.sizes, seen, layer.children) == ((2, 3), [], [])
+        assert mlp.Linear.__init__.calls == 1
+    assert Linear(4, 5, None).sizes == (4, 5)  # the student's class is as it was
+    with exercises.install({"mlp.Linear": Linear}), exercises.install({"mlp.Linear": Linear}):
+        assert mlp.Linear(6, 7, random.Random(0)).sizes == (6, 7)
+
+
 def test_existing_objects_change_too():
     """Members are set on the library's class, so a network made before is the student's now."""
     model = mlp.MLP((2, 2))
