@@ -43,16 +43,35 @@ def test_a_right_answer_passes_below_classes_of_the_notebook(file):
     exercise = COURSE.exercise(file.parent.name)
     namespace = names_above(exercise)
     for cell in own_classes(exercise):
-        exec(compile(f"from __future__ import annotations\n{cell}", "<above>", "exec", dont_inherit=True), namespace)
+        run_cell(cell, "<above>", namespace)
     assert_passes(file, namespace)
+
+
+@pytest.mark.no_cover
+@pytest.mark.full("every exercise of a lesson is checked, beside every variant of the others", share=12)
+@pytest.mark.parametrize("file", [each for each in VARIANTS if not each.marks])
+def test_other_answers_pass_beside_a_right_answer(file):
+    """An answer calls what the notebook defines for other exercises, however that is written."""
+    written = COURSE.exercise(file.parent.name)
+    for other, answer in ANSWERS[written.lesson].items():
+        exercise = COURSE.exercise(other)
+        if exercise is not written and not exercise.uses:
+            namespace = names_above(exercise)
+            run_cell(answer, f"<answer to {other}>", namespace)
+            run_cell(file.read_text(encoding="utf-8"), f"<{file.parent.name}/{file.name}>", namespace)
+            report = run(other, namespace)
+            assert report.passed, str(report)
 
 
 def assert_passes(file, namespace):
     """Run an answer below what a notebook holds, and its visible checks."""
-    exercise = COURSE.exercise(file.parent.name)
-    text = "from __future__ import annotations\n" + file.read_text(encoding="utf-8")
-    name = f"<{file.parent.name}/{file.name}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)  # as in a notebook
-    exec(compile(text, name, "exec", dont_inherit=True), namespace)
-    report = run(exercise.id, namespace)
+    run_cell(file.read_text(encoding="utf-8"), f"<{file.parent.name}/{file.name}>", namespace)
+    report = run(file.parent.name, namespace)
     assert report.passed, str(report)
+
+
+def run_cell(source, name, namespace):
+    """Run a cell's text as a notebook does, whose lines can be shown."""
+    text = "from __future__ import annotations\n" + source
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    exec(compile(text, name, "exec", dont_inherit=True), namespace)
