@@ -72,7 +72,8 @@ def fresh(x: Any) -> Any:
         return Batched(fresh(x.value))
     if not isinstance(x, Tensor):
         x = creation.tensor(float(x))
-    return x.view(*x.shape) if x.requires_grad else x.detach().requires_grad_()
+    with autodiff.enable_grad():
+        return x.view(*x.shape) if x.requires_grad else x.detach().requires_grad_()
 
 
 def finished(x: Any) -> Any:

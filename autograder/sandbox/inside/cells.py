@@ -20,6 +20,7 @@ from .patience import Patience, waited
 
 MAGICS_IGNORED = "magics are ignored when grading"
 _MAGIC = re.compile(r"^\s*[%!?]|^\s*[\w.]+\?{1,2}\s*$|^\s*\w[\w., ]*=\s*[%!]")
+_NO_INPUT = "input() is not available when grading: nobody is there to answer"
 _MAX_MESSAGE = 300
 _MAX_OUTPUT_SENT = 10_000
 _FUTURE_FLAGS = 0
@@ -27,6 +28,7 @@ for _name in __future__.all_feature_names:
     _FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag
 
 
+_IMPORTS = ast.Import | ast.ImportFrom
 _BLOCKS = ast.For | ast.AsyncFor | ast.With | ast.AsyncWith
 
 
@@ -173,7 +175,7 @@ def describe(error: BaseException, files: dict[str, str]) -> dict[str, Any]:
 
 
 def _refuse_input(*_args: object, **_kwargs: object) -> str:
-    raise RuntimeError("input() is not available when grading: nobody is there to answer")
+    raise RuntimeError(_NO_INPUT)
 
 
 def _nothing(*_args: object, **_kwargs: object) -> None:
@@ -213,6 +215,9 @@ class CellRunner:
     A notebook's namespace keeps the last thing bound to a name. An answer is what the student wrote last under its
     name, whatever an import or a loop binds there later. So the namespace is looked at after each statement.
 
+    A line that cannot work when grading, such as an import of a package that is not there, is left out, and what it
+    would define is lost. So is a line that needs what is lost: neither ends the cell before the answer below it.
+
     Args:
         cell_seconds: Time of one cell.
         output_limit: Characters that one cell may print.
@@ -233,6 +238,7 @@ class CellRunner:
         self.names = frozenset(names)
         self.library = library
         self.written: dict[str, Any] = {}
+        self.lost = set[str]()
         self.awaiting = Awaiting()
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.files: dict[str, str] = {}
@@ -281,14 +287,16 @@ class CellRunner:
         """Run one statement, and keep the answers that it wrote, also where it ended in an error.
 
         Returns:
-            Notes: an import that fails is left out, and the statements below it run.
+            Notes: a statement that cannot work here is left out, and the statements below it run.
         """
         before = {name: self.namespace.get(name) for name in self.names}
         try:
             self.awaiting.run(code, self.namespace)
-        except ImportError as error:
-            if not isinstance(statement, ast.Import | ast.ImportFrom):
+        except Exception as error:
+            bound = _bound_by(statement)
+            if not self._is_left_out(statement, error) or (bound & self.names and not isinstance(statement, _IMPORTS)):
                 raise
+            self.lost |= bound - self.namespace.keys()
             line = f"{one_line(ast.unparse(statement), 80)} ({_message(error)})"
             return [f"line {statement.lineno}: left out, since it does not work when grading: {line}"]
         finally:
@@ -299,6 +307,23 @@ class CellRunner:
                 if callable(value) and not self.library(value) and (is_own or _wrote(statement, name, value)):
                     self.written[name] = value
         return []
+
+    def _is_left_out(self, statement: ast.stmt, error: Exception) -> bool:
+        """Return whether a statement fails because of the grader: a package, or somebody who types, is not there."""
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return False
+        is_input = type(error) is RuntimeError and error.args == (_NO_INPUT,)
+        return isinstance(error, ImportError) or is_input or self._is_lost(error)
+
+    def _is_lost(self, error: BaseException) -> bool:
+        return type(error) is NameError and error.name in self.lost
+
+    def describe(self, error: BaseException) -> dict[str, Any]:
+        """Describe an error for a student, and say where a name is not there because its line was left out."""
+        told = describe(error, self.files)
+        if self._is_lost(error):
+            told["message"] += "; the line that would define it was left out"
+        return told
 
     def _compile(self, source: str, filename: str) -> tuple[list[tuple[ast.stmt, types.CodeType]], list[str]]:
         """The statements of a cell; lines that only IPython understands are dropped, and nothing else."""
@@ -329,12 +354,12 @@ class CellRunner:
 
     def _ending(self, error: BaseException) -> dict[str, Any]:
         if isinstance(error, TimeLimit):
-            told = describe(error, self.files)
+            told = self.describe(error)
             told.update(status="timeout", error="", message=f"the cell did not end within {self.cell_seconds:g} s")
         elif isinstance(error, OutputLimit):
             told = {"status": "output"}
         else:
-            told = describe(error, self.files)
+            told = self.describe(error)
             told["status"] = "memory" if isinstance(error, MemoryError) else "error"
             if isinstance(error, MemoryError):
                 told["message"] = "the cell asked for more memory than it may have"
@@ -373,6 +398,15 @@ def _given_by(node: ast.AST) -> set[str]:
         case ast.AnnAssign(target=ast.Name(id=name)) | ast.NamedExpr(target=ast.Name(id=name)):
             return {name}
     return set()
+
+
+def _bound_by(statement: ast.stmt) -> set[str]:
+    """The names that a statement would define, assign to or import."""
+    if isinstance(statement, _IMPORTS):
+        return {name.asname or name.name.partition(".")[0] for name in statement.names}
+    nodes = list(ast.walk(statement))
+    stored = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return stored.union(*map(_given_by, nodes))
 
 
 def _magic_line(lines: list[str], reported: int | None) -> int | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import wire
-from .cells import CellRunner, OutputLimit, TimeLimit, capture, describe, is_not_done, one_line, silence, time_limit
+from .cells import CellRunner, OutputLimit, TimeLimit, capture, is_not_done, one_line, silence, time_limit
 from .compiling import hurry
 from .files import lay_out
 from .patience import COMPILING, Patience, waited
@@ -252,7 +252,7 @@ class Child:
             return _failed("not-plain", f"the answer holds {error}")
         if isinstance(error, wire.TooLarge):
             return _failed("too-large", f"the answer is too large: {error}")
-        told = describe(error, self.runner.files)
+        told = self.runner.describe(error)
         message = f"{told['error']}: {told['message']}" if told["message"] else told["error"]
         if told["line"] is not None:
             message += f" (cell {told['cell']!r}, line {told['line']}: {told['text']})"

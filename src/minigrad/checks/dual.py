@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import dual
+from minigrad.checks.blaming import called_by
 from minigrad.checks.expectation import Expectation, expect, expect_that, hinting
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
@@ -110,10 +111,16 @@ def levels_are_kept(student: SimpleNamespace) -> None:
     expect(seen, [7] * 8, hint="self.like(value, tangent) keeps the level; Dual(value, tangent) begins at level 1")
 
 
+def own_dual(student: SimpleNamespace) -> Any:
+    """Return the class that the answer calls Dual: the notebook's, where that has written its own above."""
+    named = [called_by(function, "Dual", dual) for function in (student.lifted, student.same_level)]
+    return next((each for each in named if isinstance(each, type)), dual.Dual)
+
+
 @visible("dual.jvp", section=DIRECTION)
 def a_constant_is_lifted(student: SimpleNamespace) -> None:
     """3.0 becomes a Dual of the level asked for, with the tangent 0; a Dual of this level stays as it is."""
-    x = dual.Dual(2.0, 1.0, 4)
+    x = own_dual(student)(2.0, 1.0, 4)
     seen = student.lifted(3.0, 4)
     expect(parts(seen), [3.0, 0.0], hint="make Dual(x, zero(x), level): a number that does not move")
     expect_that(seen.level == 4, f"lifted(3.0, 4) has level {seen.level}", "Dual(x, zero(x), level) takes the level")
@@ -149,7 +156,8 @@ def two_arguments(student: SimpleNamespace) -> None:
 @visible("dual.jvp", section=LEVELS)
 def the_higher_level(student: SimpleNamespace) -> None:
     """A Dual of level 2 and one of level 6 meet at level 6, in their order."""
-    x, y = dual.Dual(2.0, 5.0, 2), dual.Dual(3.0, 7.0, 6)
+    own = own_dual(student)
+    x, y = own(2.0, 5.0, 2), own(3.0, 7.0, 6)
     pairs = student.same_level(x, y), student.same_level(y, x)
     hint = "both at the higher level, the first one first; what is lifted has the tangent 0"
     expect(

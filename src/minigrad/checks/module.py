@@ -67,9 +67,8 @@ def own_names(student: SimpleNamespace) -> None:
 def names_are_paths(student: SimpleNamespace) -> None:
     """A descendant's parameter is listed under its path, after the module's own."""
     named = _shown(_tree()[0].named_parameters())
-    seen = (
-        [pair[0] if isinstance(pair, tuple) and pair else pair for pair in named] if isinstance(named, list) else named
-    )
+    is_listed = isinstance(named, list | tuple)
+    seen = [pair[0] if isinstance(pair, tuple) and pair else pair for pair in named] if is_listed else named
     prefix = "put the child's name and a dot before each of the names that the child gives"
     when: dict[tuple[str | None, ...], str] = {
         **dict.fromkeys(itertools.permutations(NAMES), "own parameters first, then child by child"),

@@ -10,7 +10,7 @@ import importlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import CellType, FunctionType, TracebackType
+from types import CellType, FunctionType, MemberDescriptorType, TracebackType
 from typing import Any
 
 from minigrad.machine import overrides
@@ -63,6 +63,8 @@ class Installation:
         for base in reversed(theirs.__mro__):
             if base not in ours.__mro__:  # a base of the student's own
                 members.update(vars(base))
+        # A slot is a place in objects of the student's own class: the library's objects have none there.
+        members = {name: attr for name, attr in members.items() if not isinstance(attr, MemberDescriptorType)}
         for member, attr in members.items():
             if member not in ("__dict__", "__weakref__", "__module__", "__qualname__", "__doc__"):
                 self._set(ours, member, _moved_into(ours, attr))
@@ -128,21 +130,58 @@ def _tell() -> None:
     overrides.replaced(name for installation in _installed for name in installation.names)
 
 
-def _moved_into(owner: type, member: Any) -> Any:
-    """Return a method whose ``super()`` looks from the class that it is moved into."""
-    if isinstance(member, staticmethod | classmethod):
-        return type(member)(_moved_into(owner, member.__func__))
-    if isinstance(member, property):
-        getter, setter, deleter = (_moved_into(owner, f) for f in (member.fget, member.fset, member.fdel))
-        return property(getter, setter, deleter, member.__doc__)
-    code = getattr(member, "__code__", None)
-    if code is None or "__class__" not in code.co_freevars:
+def _moved_into(owner: type, member: Any, copies: dict[int, Any] | None = None) -> Any:
+    """Return a method whose ``super()`` looks from the class that it is moved into, also below decorators.
+
+    The functions from the outermost decorator's down to the method's are copied: the student's class keeps its own.
+
+    Args:
+        owner: The class.
+        member: A method. Anything else is returned as it is.
+        copies: Copies that are begun, by the id of the original: a decorator's function may hold itself.
+    """
+    copies = {} if copies is None else copies
+    if not _asks_for_class(member):
         return member
-    cells = zip(code.co_freevars, member.__closure__, strict=True)
-    closure = tuple(CellType(owner) if name == "__class__" else cell for name, cell in cells)
-    moved = FunctionType(code, member.__globals__, member.__name__, member.__defaults__, closure)
-    moved.__kwdefaults__ = member.__kwdefaults__
-    return moved
+    if isinstance(member, staticmethod | classmethod):
+        return type(member)(_moved_into(owner, member.__func__, copies))
+    if isinstance(member, property):
+        getter, setter, deleter = (_moved_into(owner, f, copies) for f in (member.fget, member.fset, member.fdel))
+        return property(getter, setter, deleter, member.__doc__)
+    if id(member) not in copies:
+        cells = dict(zip(member.__code__.co_freevars, member.__closure__, strict=True))
+        own = {name: CellType() for name, cell in cells.items() if name == "__class__" or _asks_for_class(_held(cell))}
+        closure = tuple((cells | own).values())
+        moved = FunctionType(member.__code__, member.__globals__, member.__name__, member.__defaults__, closure)
+        moved.__kwdefaults__ = member.__kwdefaults__
+        copies[id(member)] = moved
+        for name, cell in own.items():
+            cell.cell_contents = owner if name == "__class__" else _moved_into(owner, _held(cells[name]), copies)
+        vars(moved).update({name: _moved_into(owner, held, copies) for name, held in vars(member).items()})
+    return copies[id(member)]
+
+
+def _asks_for_class(member: Any) -> bool:
+    """Return whether ``super()`` stands in a method, or in a function that a decorator's function holds."""
+    todo: list[Any] = [member]
+    seen: set[int] = set()
+    while todo:
+        match todo.pop():
+            case staticmethod() | classmethod() as method:
+                todo.append(method.__func__)
+            case property() as attribute:
+                todo += attribute.fget, attribute.fset, attribute.fdel
+            case FunctionType() as function if id(function) not in seen:
+                seen.add(id(function))
+                if "__class__" in function.__code__.co_freevars:
+                    return True
+                todo += [*map(_held, function.__closure__ or ()), *vars(function).values()]
+    return False
+
+
+def _held(cell: CellType) -> Any:
+    """What a cell of a closure holds; None of one that is still empty."""
+    return None if cell == CellType() else cell.cell_contents
 
 
 def install(objects: Mapping[str, Any]) -> Installation:

@@ -6,6 +6,7 @@ LEFTOVERS = {
     "await": "import asyncio\nawait asyncio.sleep(0)\n",
     "async with": "import asyncio\nasync with asyncio.Lock():\n    pass\n",
     "packages": "import torch_not_there, math\nfrom tqdm_not_there import tqdm\nimport pandas_not_there as pd\n",
+    "uses": "import torch_not_there as torch\ntorch.manual_seed(0)\nx = float(input())\n",
     "magic": "%matplotlib inline\n!pip install torch\n",
 }
 
@@ -39,6 +40,13 @@ def test_what_stands_above_an_answer(grade, name):
             "(No module named 'tqdm_not_there')",
             "line 3: left out, since it does not work when grading: import pandas_not_there as pd "
             "(No module named 'pandas_not_there')",
+        ],
+        "uses": [
+            "line 1: left out, since it does not work when grading: import torch_not_there as torch "
+            "(No module named 'torch_not_there')",
+            "line 2: left out, since it does not work when grading: torch.manual_seed(0) (name 'torch' is not defined)",
+            "line 3: left out, since it does not work when grading: x = float(input()) "
+            "(input() is not available when grading: nobody is there to answer)",
         ],
         "magic": [
             "line 1: magics are ignored when grading: %matplotlib inline",

@@ -197,10 +197,16 @@ def test_what_notebooks_provide_is_there_and_harmless(box):
 
 
 def test_input_raises_at_once(box):
-    """Nobody answers input(): it says so instead of waiting."""
-    with run(box, "input('name? ')") as session:
-        assert session.cells[0].error == "RuntimeError"
-        assert "input() is not available when grading" in session.cells[0].message
+    """Nobody answers input(): it says so instead of waiting. A line that asks is left out, and what it defines."""
+    asks = "name = input('name? ')\nprint(name)\ndef double(x):\n    return 2 * x if x else input('x? ')"
+    with run(box, solution(asks)) as session:
+        said = "input() is not available when grading: nobody is there to answer"
+        assert session.cells[0].notes == (
+            f"line 1: left out, since it does not work when grading: name = input('name? ') ({said})",
+            "line 2: left out, since it does not work when grading: print(name) (name 'name' is not defined)",
+        )
+        assert ask(session, 2).value == 4
+        assert ask(session, 0).failure.message.startswith(f"RuntimeError: {said}")
 
 
 def test_prints_are_kept_up_to_a_bound(box):
@@ -479,10 +485,53 @@ def test_an_import_that_fails_costs_itself(box):
         assert ask(session, 2).value == 4
 
 
-def test_what_a_missing_package_is_needed_for_fails(box):
-    """The use of a name that an import did not give is an error, and the note above it says why."""
-    cell = "import torch_not_there\nx = torch_not_there.zeros(3)\ndef double(x):\n    return 2 * x"
-    with run(box, solution(cell)) as session:
-        (outcome,) = session.cells
-        assert outcome.error == "NameError" and "torch_not_there" in outcome.notes[0]
+def test_what_a_missing_package_is_needed_for_is_left_out(box):
+    """A line that uses a name of it, or a name of such a line, costs itself, also in a later cell."""
+    first = """
+    import torch_not_there as torch
+    device = torch.device("cpu")
+    for seed in range(3):
+        torch.manual_seed(seed)
+    def seeded():
+        torch.manual_seed(0)
+    seeded()
+    """
+    second = "x, y = 1, device\nprint(y)\ndef double(x):\n    return 2 * x"
+    with run(box, added(first), solution(second)) as session:
+        assert [cell.status for cell in session.cells] == ["ok", "ok"]
+        left_out = [note.partition("grading: ")[2] for cell in session.cells for note in cell.notes]
+        assert left_out == [
+            "import torch_not_there as torch (No module named 'torch_not_there')",
+            "device = torch.device('cpu') (name 'torch' is not defined)",
+            "for seed in range(3): torch.manual_seed(seed) (name 'torch' is not defined)",
+            "seeded() (name 'torch' is not defined)",
+            "x, y = (1, device) (name 'device' is not defined)",
+            "print(y) (name 'y' is not defined)",
+        ]
+        assert ask(session, 2).value == 4
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "x = torch_not_there.zeros(3)",  # nothing above was left out
+        "import torch_not_there as torch\nx = no_such_name",
+        "import torch_not_there as torch\n@torch.compile\ndef helper(x):\n    return x",
+        "import torch_not_there as torch\ndouble = torch.double",
+        "import math\nmath.sqrt(-1.0)",
+    ],
+)
+def test_other_mistakes_end_the_cell(box, lines):
+    """A name that no left-out line defines ends the cell, and so does one that an answer or a function needs."""
+    with run(box, solution(f"{lines}\ndef double(x):\n    return 2 * x")) as session:
+        assert [cell.status for cell in session.cells] == ["error"]
         assert session.missing == ["sums.double"]
+
+
+def test_a_name_that_was_left_out_is_said(box):
+    """A failure in an answer, and a cell that ends, say of a lost name where it went."""
+    lost = "; the line that would define it was left out"
+    answer = "from tqdm_not_there import tqdm\ndef double(x):\n    return sum(x for _ in tqdm(range(2)))"
+    with run(box, solution(answer), added("@tqdm\ndef f(): ...")) as session:
+        assert session.cells[1].message == f"name 'tqdm' is not defined{lost}"
+        assert ask(session, 2).failure.message.startswith(f"NameError: name 'tqdm' is not defined{lost} (cell ")

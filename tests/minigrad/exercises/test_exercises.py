@@ -1,6 +1,7 @@
 """Installing a student's objects: every caller sees them, the quick twins stand aside, and all of it can be undone."""
 
 import contextlib
+import dataclasses
 import functools
 import importlib
 import inspect
@@ -562,6 +563,78 @@ def test_super_reaches_the_librarys_base():
         assert x.grad == pytest.approx(math.e)
         layer = mlp.Linear(2, 3, random.Random(0))
         assert (layer.sizes, layer.children, layer.parameters()) == ((2, 3), [], [])
+
+
+def test_slots_of_a_students_class():
+    """A student's class may have __slots__, written or made by a dataclass: the library's objects have room anyway."""
+
+    class SGD:
+        """Has room for two names."""
+
+        __slots__ = ("lr", "parameters")
+
+        def __init__(self, parameters, lr=0.5):
+            self.parameters, self.lr = parameters, lr
+
+    @dataclasses.dataclass(slots=True)
+    class Batches:
+        """Written by a decorator, all but its length."""
+
+        count: int
+        batch_size: int
+        rng: object = None
+        drop_last: bool = False
+
+        def __len__(self):
+            """Return the number of examples."""
+            return self.count
+
+    with exercises.install({"mlp.SGD": SGD, "training.Batches": Batches}):
+        assert (mlp.SGD([], 2.0).lr, mlp.SGD([]).parameters) == (2.0, [])
+        made = training.Batches(6, 2)
+        assert (len(made), made.rng, made.drop_last) == (6, None, False)
+
+
+def test_super_below_decorators():
+    """super() works below decorators, and each decorator keeps what it holds."""
+
+    def counted(method):
+        @functools.wraps(method)
+        def inner(*args, **kwargs):
+            inner.calls += 1
+            return method(*args, **kwargs)
+
+        inner.calls = 0
+        return inner
+
+    class Linear(module.Module):
+        """super() below one decorator, and below two."""
+
+        @counted
+        def __init__(self, in_size, out_size, rng):
+            super().__init__()
+            self.sizes = (in_size, out_size)
+
+        @counted
+        @contextlib.contextmanager
+        def forward(self, inputs):
+            """Yield the base class's modules."""
+            yield super().modules()
+
+        @property
+        @counted
+        def children(self):
+            """The base class's modules."""
+            return super().modules()
+
+    with exercises.install({"mlp.Linear": Linear}):
+        layer = mlp.Linear(2, 3, random.Random(0))
+        with layer.forward([]) as seen:
+            assert (layer.sizes, seen, layer.children) == ((2, 3), [], [])
+        assert mlp.Linear.__init__.calls == 1
+    assert Linear(4, 5, None).sizes == (4, 5)  # the student's class is as it was
+    with exercises.install({"mlp.Linear": Linear}), exercises.install({"mlp.Linear": Linear}):
+        assert mlp.Linear(6, 7, random.Random(0)).sizes == (6, 7)
 
 
 def test_existing_objects_change_too():
