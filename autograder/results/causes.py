@@ -5,8 +5,8 @@ the same of the known wrong answer of that name, and if no test passed that this
 `autograder verify --record` keeps these findings beside the answers, and `verify` proves the rule on pairs of mistakes.
 
 One mistake costs one group of points: failures that a named mistake explains are counted in the group of the test that
-names it. `wrong/kinds.toml` says which mistakes are about something small, which may cost a quarter of an exercise at
-most, and which are no work at all, to which this does not apply.
+names it. This does not apply where no test passes, nor to mistakes that are no work at all. `wrong/kinds.toml` says
+which these are, and which are about something small, which may cost a quarter of an exercise at most.
 """
 
 from __future__ import annotations
@@ -93,8 +93,9 @@ def confirmed(graded: Graded, seen: Mapping[str, Mapping[str, str]], no_work: Co
             known |= naming[name]
             accounted |= explained[name]
             group = max(sorted(failed[test].group for test in naming[name]), key=lambda each: points.get(each, 0.0))
-            elsewhere = {test for test in explained[name] if failed[test].group != group and name not in no_work}
-            cost = {**dict.fromkeys(elsewhere, group), **cost}
+            if passed and name not in no_work:  # where no test passed, nothing of the exercise is done
+                elsewhere = {test for test in explained[name] if failed[test].group != group}
+                cost = {**dict.fromkeys(elsewhere, group), **cost}
     marked = (
         replace(each, confirmed=each.test in known, counted_in=cost.get(each.test, "")) for each in graded.verdicts
     )

@@ -98,6 +98,13 @@ def test_one_mistake_costs_one_group():
     assert counted(graded(**both), no_work=["overwritten"]) == {"diamond": "paths", "chain": "chains"}
 
 
+def test_nothing_is_forgiven_where_no_test_passed():
+    """An answer of which nothing works makes every mistake that it can be made to look like."""
+    both = graded(diamond__overwritten="got 3.0", chain__other="got 0.333333 at [1]")
+    nothing = replace(both, verdicts=tuple(each for each in both.verdicts if not each.passed))
+    assert counted(nothing) == {"diamond": "paths", "chain": "chains"}
+
+
 def test_what_no_known_mistake_explains_costs_each_group():
     """Another value than that of the known mistake is another mistake, in whichever of its groups it is seen."""
     assert counted(graded(diamond__overwritten="got 3.0", chain__other="got 0.5 at [1]"))["chain"] == "chains"
