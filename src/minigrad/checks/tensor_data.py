@@ -44,14 +44,13 @@ def index_errors(hint: str) -> Iterator[None]:
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function compiled by Numba. Its first call names in one line the code that Numba refuses."""
+    """Return a function compiled by Numba with its helpers. A call names in one line the code that Numba refuses."""
+    from minigrad.compiling import compile_kernel
     from minigrad.machine._numba import numba
-
-    fast = numba.njit(getattr(function, "py_func", function))
 
     def call(*args: object) -> Any:
         try:
-            return fast(*args)
+            return compile_kernel(function, parallel=False).dispatcher(*args)
         except numba.core.errors.NumbaError as error:
             raise Expectation(None, None, f"Numba refuses: {_line_of(str(error))}", COMPILES, None) from None
 
