@@ -164,15 +164,15 @@ def _moved_into(owner: type, member: Any, copies: dict[int, Any] | None = None) 
 def _asks_for_class(member: Any) -> bool:
     """Return whether ``super()`` stands in a method, or in a function that a decorator's function holds."""
     todo: list[Any] = [member]
-    seen: set[int] = set()
+    looked_into: set[int] = set()
     while todo:
         match todo.pop():
             case staticmethod() | classmethod() as method:
                 todo.append(method.__func__)
             case property() as attribute:
                 todo += attribute.fget, attribute.fset, attribute.fdel
-            case FunctionType() as function if id(function) not in seen:
-                seen.add(id(function))
+            case FunctionType() as function if id(function) not in looked_into:
+                looked_into.add(id(function))
                 if "__class__" in function.__code__.co_freevars:
                     return True
                 todo += [*map(_held, function.__closure__ or ()), *vars(function).values()]
