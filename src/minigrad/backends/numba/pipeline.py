@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from minigrad.backends.numba.compiler import with_widest_vectors
 from minigrad.machine._numba import numba
 
 _core: Any = numba.core
@@ -24,7 +25,7 @@ class _Codegen(_core.codegen.AOTCPUCodegen):  # type: ignore[misc]  # Numba ship
     """Numba's generator of code for another process, but for the very processor of this one."""
 
     def _customize_tm_features(self) -> str:
-        return str(self._get_host_cpu_features())
+        return with_widest_vectors(str(self._get_host_cpu_features()))
 
 
 @cache

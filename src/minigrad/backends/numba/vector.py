@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly
+from numpy.polynomial.polynomial import polymul, polysub
 
 from minigrad.backends.numba.intrinsics import bits_to_float, float_to_bits, select
 from minigrad.backends.numba.pipeline import inner
@@ -28,6 +29,8 @@ from minigrad.backends.numba.pipeline import inner
 NAMES = ("erf", "erfc", "exp", "expm1", "log", "log1p", "sigmoid", "softplus", "tanh")
 
 LN2 = Fraction("0.693147180559945309417232121458176568075500134360255254120680009")
+
+TWO_BY_ROOT_PI = Fraction("1.12837916709551257389615890312154517168810125865799771368817144")
 
 SCALED_ERFC = (
     *(1.1774832005374487, -0.007260796620301901, -0.081265123236185, 0.06009212804122225, -0.02875393558027666),
@@ -53,14 +56,36 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def polynomial(coefficients: list[float], number: Any) -> Any:
-    """Return a compiled polynomial, written out by Horner's rule, constant term first."""
-    names = {f"c{i}": number(c) for i, c in enumerate(coefficients)}
-    text = ""
-    for name in reversed(names):
-        text = f"({name} + x * {text})" if text else name
-    scope: dict[str, Any] = dict(names)
-    exec(f"def horner(x):\n    return {text}\n", scope)
-    return compiled(scope["horner"])
+    """Return a compiled polynomial, constant term first, written out by Estrin's scheme.
+
+    That is by pairs, and pairs of pairs, so that few operations wait for another: ``(a + b x) + (c + d x) x2``.
+    """
+    scope: dict[str, Any] = {f"c{i}": number(c) for i, c in enumerate(coefficients)}
+    terms, power, lines = list(scope), "x", []
+    while len(terms) > 1:
+        lines += [f"{power}_2 = {power} * {power}"] if len(terms) > 2 else []
+        rest = terms[len(terms) - len(terms) % 2 :]
+        terms = [f"({low} + {high} * {power})" for low, high in zip(terms[::2], terms[1::2], strict=False)] + rest
+        power += "_2"
+    exec("\n    ".join(["def estrin(x):", *lines, f"return {terms[0]}"]), scope)
+    return compiled(scope["estrin"])
+
+
+def economised(series: list[Fraction], low: float, high: float, terms: int) -> list[float]:
+    """Return few coefficients in place of a power series' many, so that it differs little from low to high.
+
+    The last term is taken away with that multiple of a Chebyshev polynomial which begins with it, again and again: the
+    other terms change by what is left. The arithmetic is exact, since the last digit of the first coefficients counts.
+    """
+    middle, half = (Fraction(high) + Fraction(low)) / 2, (Fraction(high) - Fraction(low)) / 2
+    t: list[Any] = [-middle / half, 1 / half]  # as a polynomial in x
+    chebyshev: list[Any] = [[Fraction(1)], t]
+    while len(chebyshev) < len(series):
+        chebyshev.append(polysub(2 * polymul(t, chebyshev[-1]), chebyshev[-2]))
+    while len(series) > terms:
+        last = chebyshev[len(series) - 1]
+        series = [c - series[-1] / last[-1] * d for c, d in zip(series, last, strict=True)][:-1]
+    return [float(c) for c in series]
 
 
 def _constants(dtype: Any) -> SimpleNamespace:
@@ -87,22 +112,23 @@ def _constants(dtype: Any) -> SimpleNamespace:
         log2_e=number(float(1 / LN2)),
         ln2_high=number(float(high)),
         ln2_low=number(float(LN2 - high)),
-        highest=number(710.0 if wide else 89.0),
-        lowest=number(-746.0 if wide else -104.0),
+        overflow=number(710.0 if wide else 89.0),
+        underflow=number(-746.0 if wide else -104.0),
+        subnormal=number(-707.0 if wide else -86.0),
         root_half=integer(root_half),
         to_one=integer(one_bits - root_half),
         mantissa_mask=integer(2**mantissa - 1),
         smallest=number(info.smallest_normal),
         lift=number(2.0 ** (mantissa + 2)),
         lifted=number(mantissa + 2),
-        # Degrees at which the next term of the series is below half a unit in the last place.
-        exp_terms=12 if wide else 6,
-        log_terms=10 if wide else 4,
+        # So many that what is left out is far below half a unit in the last place.
+        exp_terms=10 if wide else 5,
+        log_terms=7 if wide else 3,
         tanh_end=number(22.0 if wide else 10.0),
         upper_half=integer(-(2 ** (27 if wide else 12))),
-        erf_terms=16 if wide else 9,
+        erf_terms=11 if wide else 6,
         erfc_terms=25 if wide else 13,
-        erfc_end=number(28.0 if wide else 11.0),
+        erfc_end=number(27.3 if wide else 10.19),
     )
 
 
@@ -116,87 +142,81 @@ def functions(dtype: Any) -> dict[str, Any]:
     c = _constants(dtype)
     reduced = _reduction(c)
     found = {"exp": _exp(c, reduced), "expm1": _expm1(c, reduced), **_logarithms(c)}
-    found["sigmoid"] = _sigmoid(c, reduced)
-    found["tanh"] = _tanh(c, found["expm1"])
-    found |= _error_functions(c, found["exp"])
+    found["sigmoid"] = _sigmoid(c, found["exp"])
+    found["tanh"] = _tanh(c, reduced)
+    found |= _error_functions(c, reduced)
     found["softplus"] = _softplus(c, found["exp"], found["log1p"])
     return found
 
 
 def _reduction(c: SimpleNamespace) -> SimpleNamespace:
-    """Return the common parts of exp and expm1: x = k ln 2 + r, e^r - 1, and 2^k."""
-    number, integer, magic, mantissa, one_bits = c.number, c.integer, c.magic, c.mantissa, c.one_bits
-    log2_e, ln2_high, ln2_low, highest, lowest = c.log2_e, c.ln2_high, c.ln2_low, c.highest, c.lowest
-    half = number(0.5)
+    """Return the common parts of what is made of e^x: x = k ln 2 + r, e^r - 1, and powers of two."""
+    number, integer, magic, mantissa = c.number, c.integer, c.magic, c.mantissa
+    log2_e, ln2_high, ln2_low, subnormal = c.log2_e, c.ln2_high, c.ln2_low, c.subnormal
+    two, tiny, less, more = number(2), number(2.0**-60), integer(c.bias - 1), integer(c.bias + 60)
     # e^r = 1 + r + r^2 (1/2! + r/3! + ...), |r| <= ln 2 / 2
-    tail = polynomial([1.0 / math.factorial(n) for n in range(2, c.exp_terms + 2)], number)
+    end = 0.5 * float(LN2)
+    tail = polynomial(
+        economised([Fraction(1, math.factorial(n)) for n in range(2, 16)], -end, end, c.exp_terms), number
+    )
 
     @compiled
-    def clamp(x: Any) -> Any:  # beyond, the result is 0 or infinite anyway; nan stays nan
-        x = select(x > highest, highest, x)
-        return select(x < lowest, lowest, x)
+    def counted(x: Any) -> Any:
+        """Return a number whose lowest bits are k, the integer that is nearest to x / ln 2."""
+        return x * log2_e + magic
 
     @compiled
-    def exponent(x: Any) -> Any:
-        return (x * log2_e + magic) - magic
-
-    @compiled
-    def split(x: Any, k: Any) -> Any:
-        """Return r, and the rest of e^r - 1 with what was rounded away in r."""
+    def split(x: Any, counter: Any) -> Any:
+        """Return r, the rest of e^r - 1, and what was rounded away in r, given what `counted` returned."""
+        k = counter - magic
         exact = x - k * ln2_high
         low = k * ln2_low
         r = exact - low
-        return r, r * r * tail(r) + ((exact - r) - low)
+        return r, r * r * tail(r), (exact - r) - low
 
     @compiled
-    def power_of_two(k: Any) -> Any:
-        return bits_to_float(
-            integer((float_to_bits(k + magic) << mantissa) + one_bits)
-        )  # int32 << int32 is int64 to Numba
+    def power_of_two(counter: Any, bias: Any) -> Any:
+        """Return 2^k for the bias of the type; 2^(k - 1) for a bias smaller by one, and so on."""
+        return bits_to_float(integer((float_to_bits(counter) + bias) << mantissa))  # int32 << int32 is int64 to Numba
 
     @compiled
-    def first_half(k: Any) -> Any:  # 2^k itself may lie outside the range of floats: it is multiplied in two steps
-        return (k * half + magic) - magic
+    def grown(value: Any, counter: Any, x: Any) -> Any:
+        """Return a value of about 1 times 2^k, for e^x: infinite, subnormal or 0 where that is so large or small."""
+        # 2^k itself may lie outside the range of floats, so it is multiplied in two steps, the first of which is exact.
+        is_small = x < subnormal
+        return (value * power_of_two(counter, select(is_small, more, less))) * select(is_small, tiny, two)
 
-    return SimpleNamespace(
-        clamp=clamp, exponent=exponent, split=split, tail=tail, power_of_two=power_of_two, first_half=first_half
-    )
+    return SimpleNamespace(counted=counted, split=split, power_of_two=power_of_two, grown=grown)
 
 
 def _exp(c: SimpleNamespace, reduced: SimpleNamespace) -> Any:
-    clamp, exponent, split = reduced.clamp, reduced.exponent, reduced.split
-    power_of_two, first_half, one = reduced.power_of_two, reduced.first_half, c.number(1)
+    counted, split, grown = reduced.counted, reduced.split, reduced.grown
+    overflow, underflow, one = c.overflow, c.underflow, c.number(1)
 
     @compiled
     def exp(x: Any) -> Any:
-        x = clamp(x)
-        k = exponent(x)
-        r, rest = split(x, k)
-        leading = one + r
-        value = leading + ((r - (leading - one)) + rest)
-        half = first_half(k)
-        return (value * power_of_two(half)) * power_of_two(k - half)
+        x = select(x > overflow, overflow, x)  # beyond, the result is infinite or 0 anyway; nan stays nan
+        x = select(x < underflow, underflow, x)
+        counter = counted(x)
+        r, rest, _ = split(x, counter)
+        return grown(one + (r + rest), counter, x)
 
     return exp
 
 
 def _expm1(c: SimpleNamespace, reduced: SimpleNamespace) -> Any:
-    clamp, exponent, split = reduced.clamp, reduced.exponent, reduced.split
-    power_of_two, first_half, one = reduced.power_of_two, reduced.first_half, c.number(1)
-    most, zero, minus_one = c.number(float(c.bias)), c.number(0), c.number(-50)
+    counted, split, power_of_two = reduced.counted, reduced.split, reduced.power_of_two
+    overflow, half, two, lowest, zero = c.overflow, c.number(0.5), c.number(2), c.number(-50), c.number(0)
+    less = c.integer(c.bias - 1)
 
     @compiled
     def expm1(x: Any) -> Any:
-        clamped = select(x < minus_one, minus_one, clamp(x))
-        k = exponent(clamped)
-        r, rest = split(clamped, k)
-        half = first_half(k)
-        near = power_of_two(select(k > most, most, k))  # where k is larger, the result below is taken
-        whole, part = near - one, r * near
-        leading = whole + part
-        exact = leading + (((whole - leading) + part) + rest * near)
-        large = ((one + (r + rest)) * power_of_two(half)) * power_of_two(k - half)
-        result = select(k >= most, large, exact)
+        clamped = select(x > overflow, overflow, x)
+        clamped = select(clamped < lowest, lowest, clamped)  # from there on the result is -1 to the last bit
+        counter = counted(clamped)
+        power = power_of_two(counter, less)  # half of it, since 2^k itself may be too large
+        r, rest, lost = split(clamped, counter)
+        result = two * (((power - half) + r * power) + (rest + lost) * power)
         return select(x == zero, x, result)  # keeps the sign of -0.0
 
     return expm1
@@ -211,7 +231,8 @@ def _logarithms(c: SimpleNamespace) -> dict[str, Any]:
     mantissa, mask, root_half, to_one = c.mantissa, c.mantissa_mask, c.root_half, c.to_one
     counter_bits, counter = c.counter_bits, c.counter
     # log(1 + f) = log((1 + s) / (1 - s)) = 2s + s (2 s^2 / 3 + 2 s^4 / 5 + ...), s = f / (2 + f)
-    series = polynomial([2.0 / (2 * n + 3) for n in range(c.log_terms)], number)
+    end = (math.sqrt(2.0) - 1.0) ** 4
+    series = polynomial(economised([Fraction(2, 2 * n + 3) for n in range(16)], 0.0, end, c.log_terms), number)
 
     @compiled
     def core(f: Any, k: Any) -> Any:
@@ -227,9 +248,8 @@ def _logarithms(c: SimpleNamespace) -> dict[str, Any]:
         bits = integer(float_to_bits(select(tiny, x * lift, x)) + to_one)
         k = bits_to_float(integer((bits >> mantissa) | counter_bits)) - counter - select(tiny, lifted, zero)
         result = core(bits_to_float(integer((bits & mask) + root_half)) - one, k)
-        result = select(x == zero, -infinity, result)
-        result = select(x < zero, nan, result)
-        return select((x == infinity) | (x != x), x, result)
+        result = select(x < infinity, result, x)  # infinity stays, and nan
+        return select(x > zero, result, select(x == zero, -infinity, select(x < zero, nan, result)))
 
     @compiled
     def log1p(x: Any) -> Any:
@@ -246,51 +266,38 @@ def _logarithms(c: SimpleNamespace) -> dict[str, Any]:
     return {"log": log, "log1p": log1p}
 
 
-def _quotient(c: SimpleNamespace) -> Any:
-    """Return x / (large + small), where large >= |small|, with the rounding of that sum made good."""
-    one = c.number(1)
-
-    @compiled
-    def quotient(x: Any, large: Any, small: Any) -> Any:
-        y = large + small
-        lost = (large - y) + small
-        inverse = one / y
-        q = x * inverse
-        return q + ((x - q * y) - q * lost) * inverse
-
-    return quotient
-
-
-def _sigmoid(c: SimpleNamespace, reduced: SimpleNamespace) -> Any:
-    exponent, tail, power_of_two, first_half = reduced.exponent, reduced.tail, reduced.power_of_two, reduced.first_half
-    lowest, ln2_high, ln2_low = c.lowest, c.ln2_high, c.ln2_low
+def _sigmoid(c: SimpleNamespace, exp: Any) -> Any:
     zero, half, one, three_halves = c.number(0), c.number(0.5), c.number(1), c.number(1.5)
 
     @compiled
     def sigmoid(x: Any) -> Any:
-        x_below = -abs(x)  # its exponential e is at most 1: nothing overflows, and a tiny result keeps its digits
-        x_below = select(x_below < lowest, lowest, x_below)
-        k = exponent(x_below)
-        r = (x_below - k * ln2_high) - k * ln2_low
-        first = first_half(k)
-        e = ((one + (r + r * r * tail(r))) * power_of_two(first)) * power_of_two(k - first)
+        e = exp(-abs(x))  # at most 1: nothing overflows, and a tiny result keeps its digits
         y = one + e
-        lost = (one - y) + e
+        y_lost = (one - y) + e
         q = select(x >= zero, one, e) / y
-        return q - q * (lost * (three_halves - half * y))  # 1.5 - y / 2 is close enough to 1 / y for y from 1 to 2
+        return q - q * (y_lost * (three_halves - half * y))  # 1.5 - y / 2 is close enough to 1 / y for y from 1 to 2
 
     return sigmoid
 
 
-def _tanh(c: SimpleNamespace, expm1: Any) -> Any:
-    end, two, zero = c.tanh_end, c.number(2), c.number(0)
-    quotient = _quotient(c)
+def _tanh(c: SimpleNamespace, reduced: SimpleNamespace) -> Any:
+    counted, split, power_of_two = reduced.counted, reduced.split, reduced.power_of_two
+    end, one, two, zero = c.tanh_end, c.number(1), c.number(2), c.number(0)
+    bias = c.integer(c.bias)
 
     @compiled
     def tanh(x: Any) -> Any:
         size = abs(x)
-        e = expm1(two * select(size > end, end, size))  # from there on the result is 1 to the last bit
-        result = quotient(e, select(e > two, e, two), select(e > two, two, e))
+        twice = two * select(size > end, end, size)  # from there on the result is 1 to the last bit
+        counter = counted(twice)
+        power = power_of_two(counter, bias)
+        r, rest, lost = split(twice, counter)
+        e = ((power - one) + r * power) + (rest + lost) * power
+        y = two + e
+        y_lost = (two - y) + e
+        inverse = one / y
+        q = e * inverse
+        result = q + ((e - q * y) - q * y_lost) * inverse
         return select(x < zero, -result, select(x == zero, x, result))
 
     return tanh
@@ -306,14 +313,16 @@ def _softplus(c: SimpleNamespace, exp: Any, log1p: Any) -> Any:
     return softplus
 
 
-def _error_functions(c: SimpleNamespace, exp: Any) -> dict[str, Any]:
+def _error_functions(c: SimpleNamespace, reduced: SimpleNamespace) -> dict[str, Any]:
     """Return erf and erfc: a series near 0, and e^(-x^2) times a polynomial further out."""
     number, integer, end, upper_half = c.number, c.integer, c.erfc_end, c.upper_half
+    counted, split, grown = reduced.counted, reduced.split, reduced.grown
     border, one, two, four = number(0.75), number(1), number(2), number(4)
     # erf(x) = x + x (2 / sqrt(pi) (1 - x^2 / (1! 3) + x^4 / (2! 5) - ...) - 1)
-    terms = [2.0 / math.sqrt(math.pi) * (-1.0) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(c.erf_terms)]
-    near = polynomial([terms[0] - 1.0, *terms[1:]], number)
-    scaled = polynomial([float(x) for x in cheb2poly(SCALED_ERFC[: c.erfc_terms])], number)
+    series = [TWO_BY_ROOT_PI * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(20)]
+    near = polynomial(economised([series[0] - 1, *series[1:]], 0.0, 0.75**2, c.erf_terms), number)
+    first, *others = [float(x) for x in cheb2poly(SCALED_ERFC[: c.erfc_terms])]
+    leading, rest = number(first), polynomial(others, number)
 
     @compiled
     def tail(size: Any) -> Any:
@@ -321,9 +330,12 @@ def _error_functions(c: SimpleNamespace, exp: Any) -> dict[str, Any]:
         x = select(size > end, end, size)  # from there on the result is 0
         square = x * x
         high = bits_to_float(integer(float_to_bits(x) & upper_half))  # its square is exact
-        lost = (high * high - square) + (x - high) * (x + high)  # what was rounded away
-        power = exp(-square)
-        return scaled((x - four) / (x + four)) / (one + two * x) * (power - power * lost)
+        square_lost = (high * high - square) + (x - high) * (x + high)
+        counter = counted(-square)
+        r, others, lost = split(-square, counter)
+        power = grown(one + (r + (others + (lost - square_lost * (one + (r + others))))), counter, -square)
+        t = (x - four) / (x + four)
+        return (leading + t * rest(t)) / (one + two * x) * power
 
     @compiled
     def erf(x: Any) -> Any:
