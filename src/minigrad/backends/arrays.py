@@ -223,8 +223,11 @@ def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.
     values = [inputs[i] for i in _values_of(expression)]
     if by_numpy and any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in values):
         return numpy_forms.evaluate(expression, inputs)
+    common = promote(values)
+    if common.kind == "f":  # a kernel would take a whole number as 64 bits, of which it may have more
+        inputs = [x if hasattr(x, "dtype") else float(x) for x in inputs]
     if dtype is None:
-        dtype = np.dtype(bool) if kernel in _COMPARISONS else promote(values)
+        dtype = np.dtype(bool) if kernel in _COMPARISONS else common
     return backends.current(*inputs).elementwise(expression, inputs, dtype)
 
 
