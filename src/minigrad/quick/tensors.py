@@ -28,37 +28,45 @@ _speak = guarded.speak
 
 
 def _arithmetic(specified: Callable[[Tensor, Any], Tensor], function: type[Elementwise], reverse: bool) -> Any:
-    """Return the quick form of an operator, for small arrays of one floating type.
+    """Return the quick form of an operator, for arrays of one floating type, or one and a number.
 
     This is what `Tensor` does for any operands, written out for the most frequent case: three times as quick.
     """
     form = numpy_forms.FORMS[function.kernel]
+    expression = (function.kernel, ("in", 1), ("in", 0)) if reverse else (function.kernel, ("in", 0), ("in", 1))
 
     def quick(self: Tensor, other: Any) -> Tensor:
         if abstract_depth:
             return specified(self, other)
         x, wants = self._array, self._requires_grad
-        dtype = x.dtype
+        dtype, size = x.dtype, x.size
         if isinstance(other, Tensor):
             y = other._array
-            if y.dtype is not dtype or y.size >= SMALL:
+            if y.dtype is not dtype:
                 return specified(self, other)
-            if x.size * y.size >= SMALL and x.shape != y.shape:  # two small ones may broadcast to a large one
-                return specified(self, other)
+            if x.shape != y.shape:  # two small ones may broadcast to a large one
+                size *= y.size
             wants = wants or other._requires_grad
         elif other.__class__ in NUMBERS:
             y = other
         else:
             return specified(self, other)
-        if x.size >= SMALL or not (dtype is _float32 or dtype is _float64):
+        if not (dtype is _float32 or dtype is _float64):
             return specified(self, other)
-        token = _silence()
-        try:
-            array = form(y, x) if reverse else form(x, y)
-        except (TypeError, ValueError, OverflowError):  # on a device, shapes that do not broadcast, 10**400
-            return specified(self, other)
-        finally:
-            _speak(token)
+        if size >= arrays.LARGE:
+            if x.__class__ is not np.ndarray or not (y.__class__ is np.ndarray or y.__class__ is float):
+                return specified(self, other)
+            if x.shape != getattr(y, "shape", x.shape):
+                return specified(self, other)
+            array = backends.quickest().elementwise(expression, (x, y), dtype)
+        else:
+            token = _silence()
+            try:
+                array = form(y, x) if reverse else form(x, y)
+            except (TypeError, ValueError, OverflowError):  # on a device, shapes that do not broadcast, 10**400
+                return specified(self, other)
+            finally:
+                _speak(token)
         result = _new(Tensor)
         result._array = array if array.__class__ is np.ndarray else np.asarray(array)
         result._grad = result._ctx = result._extra = None
