@@ -87,7 +87,17 @@ def is_small(shape: Sequence[int], kernel: str = "") -> bool:
     >>> arrays.is_small((2, 3)), arrays.is_small((10_000, 10_000))
     (True, False)
     """
-    return math.prod(shape) < (LARGE_AND_DEAR if kernel in _DEAR else LARGE)
+    return math.prod(shape) < large_for(kernel)
+
+
+def large_for(kernel: str) -> int:
+    """Return how many elements a result has from which on a compiled loop serves an operator.
+
+    >>> from minigrad.backends import arrays
+    >>> arrays.large_for("mul") > arrays.large_for("exp")
+    True
+    """
+    return LARGE_AND_DEAR if kernel in _DEAR else LARGE
 
 
 def promote(inputs: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Quick forms of the most frequent methods of `Tensor`, on small arrays."""
+"""Quick forms of the most frequent methods of `Tensor`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from minigrad.quick import tensor_functions
 from minigrad.tensors import ARITHMETIC, NUMBERS, Tensor, abstract_mode, recorded
 from minigrad.tensors.shapes import ALL_AXES
 
-SMALL = arrays.LARGE_AND_DEAR
 abstract_depth = abstract_mode.depth
 _float32, _float64 = arrays.FLOATS
 _new = Tensor.__new__
@@ -32,7 +31,7 @@ def _arithmetic(specified: Callable[[Tensor, Any], Tensor], function: type[Eleme
 
     This is what `Tensor` does for any operands, written out for the most frequent case: three times as quick.
     """
-    form = numpy_forms.FORMS[function.kernel]
+    form, large = numpy_forms.FORMS[function.kernel], arrays.large_for(function.kernel)
     expression = (function.kernel, ("in", 1), ("in", 0)) if reverse else (function.kernel, ("in", 0), ("in", 1))
 
     def quick(self: Tensor, other: Any) -> Tensor:
@@ -53,7 +52,7 @@ def _arithmetic(specified: Callable[[Tensor, Any], Tensor], function: type[Eleme
             return specified(self, other)
         if not (dtype is _float32 or dtype is _float64):
             return specified(self, other)
-        if size >= arrays.LARGE:
+        if size >= large:
             if x.__class__ is not np.ndarray or not (y.__class__ is np.ndarray or y.__class__ is float):
                 return specified(self, other)
             if x.shape != getattr(y, "shape", x.shape):
@@ -85,14 +84,17 @@ def _arithmetic(specified: Callable[[Tensor, Any], Tensor], function: type[Eleme
 
 
 def _unary(specified: Callable[[Tensor], Tensor], function: type[Elementwise]) -> Any:
-    """Return the quick form of a method without operands, for small arrays of a floating type."""
-    form = numpy_forms.FORMS[function.kernel]
+    """Return the quick form of a method without operands, for arrays of a floating type."""
+    form, expression = numpy_forms.FORMS[function.kernel], (function.kernel, ("in", 0))
+    large = arrays.large_for(function.kernel)
 
     @functools.wraps(specified)
     def quick(self: Tensor) -> Tensor:
         x = self._array
-        if abstract_depth or x.__class__ is not np.ndarray or x.size >= SMALL or x.dtype.kind != "f":
+        if abstract_depth or x.__class__ is not np.ndarray or x.dtype.kind != "f":
             return specified(self)
+        if x.size >= large:
+            return recorded(function, (self,), None, backends.quickest().elementwise(expression, (x,), x.dtype))
         token = _silence()
         try:
             array = form(x)
@@ -104,7 +106,7 @@ def _unary(specified: Callable[[Tensor], Tensor], function: type[Elementwise]) -
 
 
 def _whole_sum(specified: Callable[..., Tensor]) -> Any:
-    """Return the quick form of `Tensor.sum`, for all elements of a small array of a floating type."""
+    """Return the quick form of `Tensor.sum`, for all elements of an array of a floating type that NumPy adds up."""
     function, add_up = tensor_functions.Sum, np.add.reduce
 
     @functools.wraps(specified)
@@ -119,7 +121,7 @@ def _whole_sum(specified: Callable[..., Tensor]) -> Any:
     ) -> Tensor:
         x = self._array
         some = dim is not None or axis is not None or keepdim or keepdims or dtype is not None
-        if some or abstract_depth or x.__class__ is not np.ndarray or x.size >= SMALL or x.dtype.kind != "f":
+        if some or abstract_depth or x.__class__ is not np.ndarray or x.size >= arrays.LARGE or x.dtype.kind != "f":
             return specified(self, dim, keepdim or keepdims, axis=axis, dtype=dtype)
         axes = ALL_AXES[x.ndim]
         ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})

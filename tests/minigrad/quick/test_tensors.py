@@ -53,7 +53,7 @@ def test_an_array_and_a_number_on_either_side(apply, number, size):
 def test_refusals_are_the_same_for_every_size(size):
     """What no float holds, another type, and shapes that do not go together."""
     a = minigrad.zeros(size)
-    with pytest.raises((OverflowError, ValueError), match="10\\*\\*400|too large|does not fit|outside"):
+    with pytest.raises((OverflowError, ValueError), match="too large"):
         a * 10**400
     with pytest.raises(TypeError, match="unsupported"):
         a * None
@@ -65,3 +65,22 @@ def test_two_small_arrays_may_broadcast_to_a_large_one():
     """(300, 1) and (300,) make 90,000 elements."""
     x, y = np.arange(300.0).reshape(300, 1), np.arange(300.0)
     np.testing.assert_array_equal((minigrad.tensor(x) - minigrad.tensor(y)).numpy(), (x - y).astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [*SIZES, arrays.LARGE_AND_DEAR - 1, arrays.LARGE_AND_DEAR])
+@pytest.mark.parametrize("name", ["exp", "log", "relu", "sigmoid", "tanh", "sqrt", "square"])
+def test_methods_without_operands(name, size, dtype):
+    """Arrays of every layout, nan and infinities among them, beside NumPy in float64."""
+    for x in layouts(size, dtype):
+        x[: min(size, 3)] = [np.nan, np.inf, -np.inf][: min(size, 3)]
+        a = minigrad.from_numpy(x).requires_grad_()
+        result = getattr(a, name)()
+        assert result.dtype == dtype
+        wide = x.astype(np.float64)
+        with np.errstate(all="ignore"):
+            forms = {"relu": np.maximum(wide, 0), "sigmoid": 1 / (1 + np.exp(-wide))}
+            wanted = forms[name] if name in forms else getattr(np, name)(wide)
+        np.testing.assert_allclose(result.detach().numpy(), wanted, rtol=8 * np.finfo(dtype).eps)
+        result.sum().backward()
+        assert a.grad.shape == a.shape

@@ -6,7 +6,6 @@ number; then the sizes of the axes after the first and, for each array in turn, 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import struct
 from collections.abc import Sequence
@@ -184,13 +183,13 @@ class _Plan:
 
 
 @lru_cache(maxsize=256)
-def _array_of(count: int) -> Any:
-    return ctypes.c_int64 * count
+def _packer(count: int) -> Any:
+    return struct.Struct(f"{count}q").pack
 
 
-def parameters(numbers: Sequence[int]) -> Any:
-    """Return integers as an array of C."""
-    return _array_of(len(numbers))(*numbers)
+def parameters(numbers: Sequence[int]) -> bytes:
+    """Return integers as an array of C, 64 bits each: ctypes hands the bytes' address to a kernel."""
+    return _packer(len(numbers))(*numbers)  # type: ignore[no-any-return]
 
 
 _plan = lru_cache(maxsize=4096)(_Plan)
