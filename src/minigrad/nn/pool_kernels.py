@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import GRAIN, indent, parameters
-from minigrad.backends.numba.geometry import address
 from minigrad.nn.convolution import Pair, Windows, output_size
 
 Array = np.ndarray[Any, Any]

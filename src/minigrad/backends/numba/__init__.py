@@ -1,11 +1,12 @@
 """The fast engine of the CPU: loops compiled by Numba, on NumPy arrays of any layout.
 
     expressions, vector, intrinsics     what one element costs: generated code, functions without branches, LLVM
-    geometry                            which loop to run: axes merged, blocks that stay in the cache
     elementwise, reductions, ...        the loops
+    fused, programs, calls              loops of compiled graphs: their text, one kernel of several, its calls
     compiler, threads, pool             machine code kept on disk, one driver for all cores, buffers used again
 
-Nothing here knows tensors or gradients, and small arrays never come here: NumPy is quicker for them.
+`backends.geometry` says which loop to run: axes merged, blocks that stay in the cache. Nothing here knows tensors or
+gradients, and small arrays never come here: NumPy is quicker for them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from minigrad.backends.numba import (  # noqa: E402 (after the sentence on what 
 )
 
 if TYPE_CHECKING:
+    from minigrad.backends.numba.calls import Calls
     from minigrad.operators import Expression
 
 __all__ = ["NumbaBackend"]
@@ -81,6 +83,12 @@ class NumbaBackend:
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Return an array with arbitrary values. A large one comes from the pool of buffers."""
         return pool.empty(shape, dtype)
+
+    def calls(self) -> Calls:
+        """Return what writes the calls of loops in a generated function."""
+        from minigrad.backends.numba.calls import Calls
+
+        return Calls()
 
     def softmax(self, x: Array) -> Array:
         """Return e^x over its sum along the last axis."""
