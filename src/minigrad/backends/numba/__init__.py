@@ -24,6 +24,7 @@ from minigrad.backends.numba import (  # noqa: E402 (after the sentence on what 
     convolution,
     elementwise,
     pool,
+    pooling,
     products,
     reductions,
     scattering,
@@ -143,3 +144,21 @@ class NumbaBackend:
     ) -> Array:
         """Return the gradient in weights of height and width `kernel`, from that of the output."""
         return convolution.conv2d_backward_weight(d, x, kernel, stride, padding, dilation, groups)
+
+    def max_pool(self, x: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair) -> tuple[Array, Array]:
+        """Return the largest element of each of `size` windows, and its place in the window. x is (n, c, h, w)."""
+        return pooling.max_pool(x, kernel, size, stride, dilation)
+
+    def max_pool_backward(
+        self, d: Array, places: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair
+    ) -> Array:
+        """Return the gradient in an image of height and width `size`, from that of the largest elements."""
+        return pooling.max_pool_backward(d, places, kernel, size, stride, dilation)
+
+    def avg_pool(self, x: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair, divided: bool = True) -> Array:
+        """Return the mean of each of `size` windows, or its sum if it is not divided. x is (n, c, h, w)."""
+        return pooling.avg_pool(x, kernel, size, stride, dilation, divided)
+
+    def avg_pool_backward(self, d: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair) -> Array:
+        """Return the gradient in an image of height and width `size`, from that of the means."""
+        return pooling.avg_pool_backward(d, kernel, size, stride, dilation)
