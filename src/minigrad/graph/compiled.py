@@ -146,7 +146,7 @@ class _Arenas:
         try:
             return self._spare.pop()
         except IndexError:
-            memory = arrays.empty((self._size + 64,), np.uint8)
+            memory = arrays.empty((self._size + 64,), np.dtype(np.uint8))
             start = -memory.ctypes.data % 64
             return tuple(np.ndarray(shape, dtype, memory, start + place) for shape, dtype, place in self._places)
 
