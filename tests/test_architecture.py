@@ -1,10 +1,11 @@
 """No module of the two packages imports itself by way of others; imports inside functions count.
 
-The floors between the folders are contracts in pyproject.toml, which `make lint` checks. Imports under
-`if TYPE_CHECKING` do not count there, nor here.
+The floors between the rooms stand in ARCHITECTURE.md, further contracts in pyproject.toml; `make lint` checks both.
+Imports under `if TYPE_CHECKING` do not count there, nor here.
 """
 
 import ast
+import importlib.util
 import re
 import tomllib
 from graphlib import CycleError, TopologicalSorter
@@ -28,20 +29,43 @@ def test_no_module_imports_itself_by_way_of_others(imports):
         pytest.fail(f"a cycle of imports: {' <- '.join(error.args[1])}")
 
 
-def test_a_room_imports_only_rooms_above_it_in_the_table(root, imports):
-    """ARCHITECTURE.md lists the rooms of the library, lowest first; those of a row may import each other."""
-    table = _the_library(root)
-    rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
-    floors = {room: floor for floor, row in enumerate(rows) for room in re.findall(r"`(\w+)/?`", row)}
-    arrows = {
-        (module.split(".")[1], other.split(".")[1])
-        for module, others in imports.items()
-        for other in others
-        if module.startswith("minigrad.") and other.startswith("minigrad.")
-    }
-    rooms = {room for arrow in arrows for room in arrow}
-    assert rooms - {"__main__"} == set(floors)
-    assert {(room, other) for room, other in arrows if room in floors and floors[other] > floors[room]} == set()
+@pytest.fixture(scope="module")
+def floors(root):
+    """The module that reads the floors from ARCHITECTURE.md."""
+    spec = importlib.util.spec_from_file_location("floors", root / "scripts" / "floors.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_floors_are_read_from_the_table(floors):
+    """A row has floors, lowest first; rooms of a floor know each other only where `&` joins them."""
+    page = "\n## A\n| room | x |\n|---|---|\n| `a` < `b/` `c` | x |\n| `d` & `e/` | x |\n\n## B\n| `f` | x |\n"
+    assert floors.floors(page, "A") == ["__main__", "d : e", "b | c", "a"]
+    assert floors.floors(page, "B") == ["__main__", "f"]
+
+
+@pytest.mark.parametrize(
+    ("section", "row", "message"),
+    [
+        ("C", "| `a` | x |", "no table of rooms in a section 'C'"),
+        ("A", "| `a` & `b` `c` | x |", "some rooms of a floor"),
+    ],
+)
+def test_a_table_that_says_no_floors_is_refused(floors, section, row, message):
+    """A heading without a table, and a floor of which only some rooms are joined, are errors."""
+    with pytest.raises(ValueError, match=message):
+        floors.floors(f"\n## A\n{row}\n", section)
+
+
+def test_every_room_has_a_floor(root, floors, imports):
+    """The tables name each module and folder of a package once."""
+    for package, section in (("minigrad", "The library"), ("autograder", "The grader")):
+        listed = [
+            room for floor in floors.floors(floors.PAGE.read_text(), section) for room in re.findall(r"\w+", floor)
+        ]
+        rooms = {module.split(".")[1] for module in imports if module.startswith(f"{package}.")}
+        assert sorted(listed) == sorted(rooms)
 
 
 def test_the_top_of_the_library_is_the_syllabus(root):
@@ -50,7 +74,7 @@ def test_the_top_of_the_library_is_the_syllabus(root):
     top = {path.stem for path in (root / "src" / "minigrad").glob("*.py")}
     modules = dict.fromkeys(exercise["id"].partition(".")[0] for exercise in course["exercise"])
     syllabus = [module for module in modules if module in top]  # exercises of lesson 09 stand in `nn/`
-    listed = re.findall(r"`(\w+)`", _the_library(root).partition("A room imports")[0])
+    listed = re.findall(r"`(\w+)`", _the_library(root).partition("\nA room, ")[0])
     assert listed[: len(syllabus)] == syllabus
     assert set(listed) | {"__init__", "__main__", "cli"} == top
 

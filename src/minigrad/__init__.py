@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from minigrad import autodiff, errors, functions, operators, scalar
 from minigrad.autodiff import enable_grad, no_grad
 from minigrad.functions import Function
-from minigrad.machine import cuda_choice
+from minigrad.machine import cuda_choice, pictures
 from minigrad.machine.missing import missing
 from minigrad.machine.overrides import load_quick
 from minigrad.scalar import Scalar
@@ -213,4 +213,7 @@ def load_ipython_extension(shell: Any) -> None:
     register(shell)
 
 
+pictures.draw_by(
+    "minigrad.graph.program.Graph", lambda graph: importlib.import_module("minigrad.draw.programs").html(graph)
+)
 load_quick("scalar")

@@ -147,7 +147,7 @@ class TensorContext(Context):
         if self.tensors:
             return self
         twin = self._with([self._variable_of(value) for value in self.saved_values])
-        if self.during is not None:
+        if self.during is not None and grad_mode.enabled:
             kept = {key: self._without_history(value) for key, value in self.__dict__.items() if key != "saved_values"}
             twin.__dict__.update(kept)
         twin.__dict__["tensors"] = True

@@ -203,14 +203,15 @@ class Function:
         if result is None:
             raise FunctionError(f"{cls.__name__}.backward returned nothing: return one derivative for each input")
         derivatives = tuple(result) if isinstance(result, tuple | list) else (result,)
-        if all(d is None for d in derivatives[len(ctx.values) :]):  # those of arguments left out, as in PyTorch
+        further = derivatives[len(ctx.values) :]
+        if further and all(d is None for d in further):  # those of arguments left out, as in PyTorch
             derivatives = derivatives[: len(ctx.values)]
         if len(derivatives) != len(ctx.values):
             raise FunctionError(
                 f"{cls.__name__}.backward returned {len(derivatives)} derivatives for {len(ctx.values)} inputs: "
                 "return one for each input, in the order of forward's arguments"
             )
-        return tuple(0.0 if d is None else d for d in derivatives)  # None: no derivative, as in PyTorch
+        return tuple([0.0 if d is None else d for d in derivatives])  # None: no derivative, as in PyTorch
 
 
 def _in_two_steps(cls: type[Function]) -> Any:

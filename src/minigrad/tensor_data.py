@@ -311,16 +311,15 @@ class TensorData:
         if not isinstance(array, np.ndarray):
             on_device: TensorData = array.data
             return on_device
-        width, strides = array.itemsize, []
-        for size, stride in zip(array.shape, array.strides, strict=True):
-            if size > 1 and array.size and (stride < 0 or stride % width):
-                raise ValueError(
-                    f"TensorData.of: shape {array.shape} with strides of {array.strides} bytes, for elements of "
-                    f"{width} bytes: strides must be at least 0 and whole elements; copy the array first"
-                )
-            strides.append(max(0, stride) // width)  # numpy may leave anything for an axis along which nobody steps
-        storage, start = _flat_storage_of(array)
-        return cls._of_layout(storage, array.shape, strides, start)
+        parts = layout.parts_of(array)
+        if parts is None:
+            raise ValueError(
+                f"TensorData.of: shape {array.shape} with strides of {array.strides} bytes, for elements of "
+                f"{array.itemsize} bytes: strides must be at least 0 and whole elements; copy the array first"
+            )
+        line, _, strides = parts
+        storage, start = _flat_storage_of(array) or (line, 0)
+        return cls._of_layout(storage, array.shape, strides.tolist(), start)
 
     @property
     def array(self) -> Any:
@@ -527,11 +526,11 @@ class TensorData:
         return self._of_layout(self.storage, shape, strides, self.offset + first)
 
 
-def _flat_storage_of(array: npt.NDArray[Any]) -> tuple[Storage, int]:
+def _flat_storage_of(array: npt.NDArray[Any]) -> tuple[Storage, int] | None:
     """Return a flat array over the memory that an array lives in, and the position of its first element there.
 
-    It is the whole memory of the array that owns it, so that views of one array share one storage; where that cannot
-    be had (other types look at it, or it has gaps), it is what lies between the first and the last element.
+    It is the whole memory of the array that owns it, so that views of one array share one storage. None is returned
+    where that cannot be had: other types look at it, or it has gaps.
     """
     owner = array
     while (base := _base_of(owner)) is not None:
@@ -540,8 +539,7 @@ def _flat_storage_of(array: npt.NDArray[Any]) -> tuple[Storage, int]:
         start, rest = divmod(_address(array) - _address(owner), array.itemsize)
         if rest == 0 and 0 <= start <= owner.size:
             return owner.ravel(order="K"), start
-    reach = sum((n - 1) * max(0, s) // array.itemsize for n, s in zip(array.shape, array.strides, strict=True) if n)
-    return np.lib.stride_tricks.as_strided(array, (reach + 1 if array.size else 0,), (array.itemsize,)), 0
+    return None
 
 
 def _base_of(array: npt.NDArray[Any]) -> npt.NDArray[Any] | None:

@@ -1,7 +1,7 @@
 """Training, to be read: where weights begin, one step of an optimizer, batches, and the law that they obey.
 
 `minigrad.optim` computes what `sgd_step` and `adam_step` say, by quicker rules that change arrays in place, and
-`minigrad.data.DataLoader` goes through `Batches`. `minigrad.nn.init` fills tensors with what `xavier_std` and
+`minigrad.data.DataLoader` makes the batches of `Batches`. `minigrad.nn.init` fills tensors with what `xavier_std` and
 `kaiming_std` say; tests compare both.
 
 Source: Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks", 2010; He, Zhang,

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 import minigrad
-from minigrad import data, language, nn, transforms
+from minigrad import data, exercises, language, nn, transforms
 from minigrad.gradient_check import gradcheck
+from minigrad.machine import overrides
 
 HEADS = 2
 
@@ -164,8 +165,8 @@ def test_model_beside_torch():
             np.testing.assert_allclose(ours.numpy(), their.grad.numpy(), rtol=1e-3, atol=1e-5)
 
 
-def test_library_stands_on_these_functions():
-    """`nn`'s layer norm and causal attention call the functions of this module."""
+def test_the_library_computes_by_a_students_functions():
+    """While they are installed, `nn`'s layer norm and causal attention call them."""
     called = []
 
     def watched(name):
@@ -177,13 +178,40 @@ def test_library_stands_on_these_functions():
 
         return run
 
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("layer_norm", "attention_weights"):
-            patch.setattr(language, name, watched(name))
+    names = ("layer_norm", "attention_weights")
+    with exercises.install({f"language.{name}": watched(name) for name in names}):
         nn.LayerNorm(4)(minigrad.ones(2, 4))
         q = minigrad.ones(2, 4)
         nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
-    assert called == ["layer_norm", "attention_weights"]
+    assert called == [*names]
+
+
+@pytest.mark.parametrize(("shape", "sizes"), [((5, 4), (4,)), ((2, 3, 4), (3, 4))])
+@pytest.mark.parametrize("affine", [True, False])
+def test_layer_norm_of_the_library_is_the_one_to_be_read(shape, sizes, affine):
+    """`nn`'s own form, and the one by `language.layer_norm`, give one result, also over several axes."""
+    weight, bias = (random(*sizes, seed=2), random(*sizes, seed=3)) if affine else (None, None)
+    quick = nn.functional.layer_norm(random(*shape, seed=1), sizes, weight, bias)
+    overrides.use_twins(False)
+    try:
+        written = nn.functional.layer_norm(random(*shape, seed=1), sizes, weight, bias)
+    finally:
+        overrides.use_twins(True)
+    np.testing.assert_allclose(quick.detach().numpy(), written.detach().numpy(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("queries", "scale", "is_causal"), [(4, None, True), (3, None, True), (4, 0.3, True)])
+def test_attention_of_the_library_is_the_one_to_be_read(queries, scale, is_causal):
+    """`nn`'s own form, and the one by `language.attention_weights` where it serves, give one result."""
+    given = random(2, queries, 5), random(2, 4, 5, seed=1), random(2, 4, 5, seed=2)
+    attend = nn.functional.scaled_dot_product_attention
+    quick = attend(*given, is_causal=is_causal, scale=scale)
+    overrides.use_twins(False)
+    try:
+        written = attend(*given, is_causal=is_causal, scale=scale)
+    finally:
+        overrides.use_twins(True)
+    np.testing.assert_allclose(quick.detach().numpy(), written.detach().numpy(), rtol=1e-12, atol=1e-12)
 
 
 def next_logits(p, seen):

@@ -42,6 +42,7 @@ __all__ = [
     "Backend",
     "backend",
     "chosen",
+    "compiler",
     "cuda",
     "current",
     "default_float",
@@ -256,6 +257,11 @@ def without_compiler() -> Iterator[None]:
 def cuda() -> Any:
     """Return the backend of CUDA devices."""
     return load("gpu", "CudaBackend")
+
+
+def compiler(device: str) -> Any:
+    """Return the backend that compiles loops for a device, "cpu" or "cuda": its method `calls` returns new `Calls`."""
+    return cuda() if device == "cuda" else load("numba", "NumbaBackend")
 
 
 @cache

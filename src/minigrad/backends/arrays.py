@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -197,7 +197,7 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
         if first and not any(hasattr(x, "dtype") for x in inputs[1:]):
             inputs = (*first, full((), inputs[1], common, inputs[0]), *inputs[2:])  # NumPy would take float64
         inputs = (*first, *[cast_to(x, common) if hasattr(x, "dtype") else x for x in inputs[len(first) :]])
-    expression = (kernel, *(("in", i) for i in range(len(inputs))))
+    expression = (kernel, *zip(("in",) * len(inputs), range(len(inputs)), strict=True))
     return evaluate(expression, inputs, None if kernel in _COMPARISONS else common)
 
 
@@ -230,7 +230,7 @@ def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.
     by_numpy = backends.is_quick() and on_host(*inputs)
     if by_numpy and is_small(_broadcast([x.shape for x in inputs if hasattr(x, "shape")]), kernel):
         return numpy_forms.evaluate(expression, inputs)
-    values = [inputs[i] for i in _values_of(expression)]
+    values = [*map(inputs.__getitem__, _values_of(expression))]
     if by_numpy and any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in values):
         return numpy_forms.evaluate(expression, inputs)
     common = promote(values)
@@ -318,7 +318,7 @@ def expand(x: Array, shape: tuple[int, ...]) -> Array:
     if x.shape == shape:
         return x
     missing = len(shape) - x.ndim
-    strides = (*(0,) * missing, *(0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)))
+    strides = (*(0,) * missing, *[0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)])
     if math.prod(shape) == 0:
         return np.broadcast_to(x, shape).copy()  # broadcast_to alone makes it read-only
     if x.flags.c_contiguous:  # the constructor is several times quicker
@@ -355,8 +355,8 @@ def contiguous(x: Array) -> Array:
     >>> arrays.contiguous(np.zeros((2, 3)).T).flags.c_contiguous
     True
     """
-    if backends.is_quick() and on_host(x) and x.size < LARGE:
-        return cast(Any, np.array(x, order="C"))
+    if x.__class__ is np.ndarray and (x.size < LARGE or not backends.is_quick()):
+        return x.copy()
     return backends.current(x).contiguous(x)
 
 

@@ -7,15 +7,16 @@ array - storage, shape, strides - is taken apart here, and nothing else is compu
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from minigrad import operators, tensor_data
+from minigrad import layout, operators, tensor_data
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
@@ -31,8 +32,8 @@ def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
     >>> broadcast((4, 1), (3,))
     (4, 3)
     """
-    common: Sequence[int] = ()
-    for shape in shapes:
+    common: Sequence[int] = shapes[0] if shapes else ()
+    for shape in shapes[1:]:
         common = tensor_data.shape_broadcast(common, shape)
     return tuple(common)
 
@@ -73,43 +74,37 @@ class LoopBackend(ABC):
         Raises:
             TypeError: If an operator has more than two inputs, and is not known to be made of others.
         """
-        arrays = [x for x in inputs if isinstance(x, np.ndarray)]
-        shape = broadcast(*[x.shape for x in arrays])
-        inner = _inner_dtype(arrays, np.dtype(dtype))
-        # Python's floats and NumPy's scalars warn of what IEEE 754 defines.
-        with np.errstate(all="ignore"):
-            return self._evaluate(expression, inputs, inner, np.dtype(dtype), shape)
+        inner = np.dtype(dtype) if np.dtype(dtype).kind != "b" else _inner_dtype(inputs)
+        arrays = [x if isinstance(x, np.ndarray) else _number(x, inner) for x in inputs]
+        shape = broadcast(*map(np.shape, arrays))
+        if expression[0] in ("in", "const"):
+            expression = ("id", expression)
+        return self._evaluate(expression, arrays, inner, np.dtype(dtype), shape)
 
     def _evaluate(
         self,
         expression: Expression,
-        inputs: Sequence[Any],
-        inner: Any,
+        arrays: Sequence[Array],
+        inner: np.dtype[Any],
         dtype: np.dtype[Any],
-        shape: tuple[int, ...] | None,
+        shape: tuple[int, ...] | None = None,
     ) -> Array:
-        kernel, *arguments = _made_of_pairs(expression)
-        if kernel in ("in", "const"):
-            value = inputs[arguments[0]] if kernel == "in" else arguments[0]
-            array = value if isinstance(value, np.ndarray) else _number(value, inner)
-            return array if shape is None else self._run(self.map_kernel(operators.id), [array], dtype, shape)
-        operands = [self._evaluate(each, inputs, inner, inner, None) for each in arguments]
-        if shape is None:
-            shape = broadcast(*(x.shape for x in operands))
+        """Evaluate an operator, and those inside of it first: each by one kernel, to an array of its own."""
+        kernel, *arguments = expression
+        if kernel == "in":
+            return arrays[arguments[0]]
+        if kernel == "const":
+            return _number(arguments[0], inner)
+        form = operators.FORMS.get(kernel)
+        if form is not None and form.in_pairs:  # an operator of three inputs, made of operators of two
+            return self._evaluate(_filled(form.in_pairs, arguments), arrays, inner, dtype, shape)
+        operands = [arrays[x[1]] if x[0] == "in" else self._evaluate(x, arrays, inner, inner) for x in arguments]
         if len(operands) > 2:
             raise TypeError(f"{kernel} has {len(operands)} inputs; kernels take one (map) or two (zip)")
         fn = getattr(operators, kernel)
         made = self.map_kernel(fn) if len(operands) == 1 else self.zip_kernel(fn)
-        return self._run(made, operands, dtype, shape)
-
-    def _run(self, kernel: Kernel, operands: Sequence[Array], dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-        out = self.empty(shape, dtype)
-        if out.size:
-            parts = _parts(out)
-            for x in operands:
-                parts += _parts(x)
-            kernel(*parts)
-        return out
+        out = np.empty(broadcast(*map(np.shape, operands)) if shape is None else shape, dtype)
+        return _run(made, out, *operands)
 
     def reduce(self, kernel: str, x: Array, axes: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Fold axes away, one after the other.
@@ -127,12 +122,8 @@ class LoopBackend(ABC):
         shape, result = list(x.shape), x
         for axis in axes:
             shape[axis] = 1
-            out = self.empty(tuple(shape), dtype)
-            out.fill(start_value(kernel, dtype))
-            if out.size:
-                with np.errstate(all="ignore"):
-                    made(*_parts(out), *_parts(result), axis)
-            result = out
+            out = np.full(shape, start_value(kernel, dtype), dtype)
+            result = _run(made, out, result, more=(axis,))
         return result.reshape([n for axis, n in enumerate(x.shape) if axis not in axes])
 
     def contiguous(self, x: Array) -> Array:
@@ -144,11 +135,8 @@ class LoopBackend(ABC):
         return np.empty(tuple(shape), dtype)
 
     def _multiply(self, kernel: Kernel, a: Array, b: Array, shape: tuple[int, ...]) -> Array:
-        out = self.empty(shape, np.result_type(a, b))
-        if out.size:
-            with np.errstate(all="ignore"):
-                kernel(*_parts(out), *_parts(a), *_parts(b))
-        return out
+        out = np.empty(shape, np.result_type(a, b))
+        return _run(kernel, out, a, b)
 
 
 def start_value(kernel: str, dtype: np.dtype[Any]) -> Any:
@@ -169,24 +157,18 @@ def start_value(kernel: str, dtype: np.dtype[Any]) -> Any:
     return lowest if form.start < 0 else highest
 
 
-def _parts(x: Array) -> tuple[Any, ...]:
-    """Return what a kernel gets of an array: the storage from the first element on, shape and strides."""
-    shape = np.array(x.shape, np.int64)
-    strides, rest = np.divmod(np.array(x.strides, np.int64), x.itemsize)
-    if x.size and ((strides < 0) | (rest > 0))[shape > 1].any():
-        return _parts(np.ascontiguousarray(x))  # a kernel counts whole elements, and only forwards
-    strides = np.maximum(strides, 0)  # NumPy may leave anything for an axis along which nobody steps
-    if x.flags.c_contiguous:
-        return x.reshape(-1), shape, strides
-    length = int((shape - 1) @ strides) + 1 if x.size else 0
-    return np.lib.stride_tricks.as_strided(x, (length,), (x.itemsize,)), shape, strides
+def _run(kernel: Kernel, out: Array, *arrays: Array, more: tuple[Any, ...] = ()) -> Array:
+    """Call a kernel with the parts of the output and of its inputs, and return the output."""
+    if out.size:
+        parts = [layout.parts_of(x) or layout.parts_of(np.ascontiguousarray(x)) for x in (out, *arrays)]
+        with np.errstate(all="ignore"):  # Python's floats and NumPy's scalars warn of what IEEE 754 defines
+            kernel(*itertools.chain(*cast(Any, parts)), *more)
+    return out
 
 
-def _inner_dtype(arrays: Sequence[Array], dtype: np.dtype[Any]) -> Any:
-    """Return the dtype of results between the operators of an expression."""
-    if dtype.kind != "b":
-        return dtype
-    floats = [x.dtype for x in arrays if x.dtype.kind == "f"]
+def _inner_dtype(inputs: Sequence[Any]) -> np.dtype[Any]:
+    """Return the dtype of results between the operators of an expression whose result is true or false."""
+    floats = [x.dtype for x in inputs if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
     return np.result_type(*floats) if floats else np.dtype(np.float64)
 
 
@@ -194,12 +176,6 @@ def _number(value: float, inner: Any) -> Array:
     """Return a number as an array without dimensions, which broadcasts to any shape."""
     is_exact = inner.kind == "f" or float(value).is_integer()
     return np.array(value, inner if is_exact else np.float64)
-
-
-def _made_of_pairs(expression: Expression) -> Any:
-    """Write an operator of three inputs as operators of two, where it says how."""
-    form = operators.FORMS.get(expression[0])
-    return _filled(form.in_pairs, expression[1:]) if form and form.in_pairs else expression
 
 
 def _filled(pattern: Any, inputs: Sequence[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +38,7 @@ def newest_first(roots: Sequence[Tensor], since: int = 0) -> list[Tensor]:
             if getattr(x, "requires_grad", False) and id(x) not in seen and x._tick >= since:
                 seen[id(x)] = x
                 stack.append(x)
-    return sorted(seen.values(), key=_tick_of, reverse=True)
-
-
-def _tick_of(node: Tensor) -> int:
-    return node._tick
+    return sorted(seen.values(), key=operator.attrgetter("_tick"), reverse=True)
 
 
 def leading_to(order: list[Tensor], wanted: Sequence[Tensor]) -> list[Tensor]:

@@ -20,6 +20,7 @@ from minigrad.data.sentences import Sentences, Vocabulary, sst2
 from minigrad.data.sets import digits, points
 from minigrad.data.verse import Poem, poems
 from minigrad.machine.first_use import first_use
+from minigrad.machine.overrides import load_quick
 
 __all__ = [
     "BatchSampler",
@@ -49,3 +50,5 @@ __all__ = [
 
 if not TYPE_CHECKING:  # names that are not there are errors of mypy's
     __getattr__, __dir__ = first_use(__name__, {})
+
+load_quick("data")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from minigrad import training
 from minigrad.data.collating import default_collate, default_convert
 from minigrad.data.dataset import Dataset, in_one_go
-from minigrad.data.samplers import BatchSampler
+from minigrad.data.samplers import BatchSampler, RandomSampler, SequentialSampler
 from minigrad.machine.missing import missing
 from minigrad.tensors import creation
 
@@ -118,8 +117,13 @@ class DataLoader:
         if self.sampler is not None:
             size = self.batch_size
             return self.sampler if size is None else BatchSampler(self.sampler, size, self.drop_last)
-        rng = _Orders(self.generator) if self.shuffle else None
-        return training.Batches(len(self.dataset), self.batch_size or 1, rng, self.drop_last)
+        return self._batches()
+
+    def _batches(self) -> Any:
+        """Return the lists of numbers of each batch, of the whole set."""
+        whole = self.dataset
+        order = RandomSampler(whole, generator=self.generator) if self.shuffle else SequentialSampler(whole)
+        return BatchSampler(order, self.batch_size or 1, self.drop_last)
 
     def _batch(self, indices: Sequence[Any]) -> Any:
         if self.collate_fn is default_collate and (take := in_one_go(self.dataset)) is not None:
@@ -133,13 +137,3 @@ def _refuse(choice: str, chosen: dict[str, bool], *others: str) -> None:
     given = [name for name in others if chosen[name]]
     if given:
         raise ValueError(f"DataLoader: {choice} decides alone, so {' and '.join(given)} cannot be given with it")
-
-
-class _Orders:
-    """The random orders of a generator of this library, as `training.Batches` asks for them."""
-
-    def __init__(self, generator: creation.Generator | None) -> None:
-        self.generator = generator
-
-    def permutation(self, n: int) -> Any:
-        return creation.randperm(n, generator=self.generator).numpy()

@@ -79,6 +79,12 @@ def program(graph: Graph | Program, *, kept: Program | None = None) -> Drawing:
     return Drawing(right + MARGIN, bottom + MARGIN, "Program", boxes.told, parts)
 
 
+def html(graph: Graph) -> str | None:
+    """Return what a notebook shows of a graph: its picture, or None if it is too large for one."""
+    boxes = len(graph.inputs) + len(graph.constants) + len(graph.equations)
+    return program(graph)._repr_html_() if boxes <= LARGEST else None
+
+
 def rewrite(before: Graph, after: Graph) -> Drawing:
     """Draw what a pass does: the graph that it is given, what goes in red, and its result, what is new in grey.
 

@@ -4,9 +4,9 @@ graph = minigrad.graph.trace(f, x)        # what f computes, for tensors of this
 quick = minigrad.jit(f)                   # traced at the first call, then run from the graph
 
 A compiled graph is one kernel and one generated function; on a GPU each loop is a kernel. `fusing` and `lowering`
-decide which equations become a loop, `planning` where values lie. `writing` writes the function that runs the graph:
-`compiled` for the CPU, `on_device` for CUDA. `calling` writes the one that takes arguments apart. `backends.fused`
-says what a loop is; `backends.numba.fused` and `backends.gpu.fused` write its source, and know no tensors or graphs.
+decide which equations become a loop, `planning` where values lie. `writing` and `compiled` write the function that
+runs the graph, `calling` the one that takes arguments apart. `backends.fused` says what a loop is, `backends.calls`
+what a backend does with it: to write its source and its call. Backends know no tensors or graphs.
 """
 
 from __future__ import annotations

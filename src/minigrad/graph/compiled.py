@@ -10,33 +10,20 @@ The function is straight-line code: no equation is looked up and no shape is ask
 
 from __future__ import annotations
 
-import ctypes
-import math
 import re
-import struct
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from minigrad import tensor_functions
+from minigrad import backends, tensor_functions
 from minigrad.backends import arrays, guarded
-from minigrad.backends.fused import Loop
-from minigrad.backends.numba import pool, products, programs, threads
-from minigrad.backends.numba.fused import Part
-from minigrad.backends.numba.geometry import address, handle
+from minigrad.backends.calls import Calls
 from minigrad.graph.planning import Plan, plan_for
 from minigrad.graph.preparing import prepare
 from minigrad.graph.program import Equation, Graph, Var
 from minigrad.graph.writing import Writer
-
-_QUICK = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_char_p)
-"""A call of a small kernel, which keeps Python's lock: to give it away takes longer."""
-
-_item = (ctypes.c_int64 * 3)(0, 0, 0)
-_items = (ctypes.c_void_p * 1)(ctypes.addressof(_item))
-ALONE = ctypes.addressof(_items)
 
 
 class Program:
@@ -70,12 +57,14 @@ class Program:
 
     def __init__(self, graph: Graph, donated: Sequence[int] = (), device: str = "cpu") -> None:
         self.graph = prepare(graph)
-        self._writer = writer = _writer(self.graph, donated, device)
-        self.plan = writer.plan
+        plan, calls = plan_for(self.graph, donated, device), backends.compiler(device).calls()
+        kind = _OnProcessors if device == "cpu" else Writer
+        self._writer = writer = kind(self.graph, plan, calls, partial(_Inside, device=device))
+        self.plan = plan
         self.inputs = [writer.names[v] for v in self.graph.inputs]
         self.results = writer.results
         self.read = writer.read
-        self.loops = writer.source()
+        self.loops = calls.source()
 
     def scope(self) -> dict[str, Any]:
         """Return what the generated lines refer to; the kernel is compiled now if it was not yet."""
@@ -88,7 +77,7 @@ class Program:
     @property
     def text(self) -> str:
         """The text of the function that calls the kernel."""
-        lines = [self._writer.in_rows(self._writer.names[v]) for v in self.read]
+        lines = [self._writer.calls.in_rows(self._writer.names[v]) for v in self.read]
         lines += self.body(f"return ({''.join(f'{name}, ' for name in self.results)})")
         return "\n".join([f"def run({', '.join(self.inputs)}):", *[f"    {line}" for line in lines], ""])
 
@@ -105,27 +94,6 @@ class Program:
         scope = self.scope()
         exec(compile(self.text, "<compiled graph>", "exec"), scope)
         return scope["run"]  # type: ignore[no-any-return]
-
-
-def shared(kernel: Any, numbers: bytes, total: int, multiple: int, worth: int) -> None:
-    """Call a kernel for all parts of its work, on several threads."""
-    threads.run(kernel, numbers, threads.parts(total, min(threads.thread_count(), worth), multiple))
-
-
-def scratch(size: int, worth: int, dtype: Any) -> Any:
-    """Return memory for values that each thread keeps."""
-    return pool.empty((size * (min(threads.thread_count(), worth) if worth > 1 else 1),), dtype)
-
-
-def rows(array: Any) -> Any:
-    """Return an array in row-major order: the same one if it is.
-
-    >>> import numpy as np
-    >>> from minigrad.graph.compiled import rows
-    >>> rows(np.zeros((2, 3)).T).flags.c_contiguous
-    True
-    """
-    return array if array.flags.c_contiguous else arrays.contiguous(array)
 
 
 def separate(donated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
@@ -155,9 +123,13 @@ def separate(donated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
 def _span(array: Any) -> tuple[int, int]:
     """Return the addresses between which an array lies."""
     if array.flags.c_contiguous:
-        start = address(array)
+        start = guarded.address(array)
         return start, start + array.nbytes
     return np.lib.array_utils.byte_bounds(array)
+
+
+_KEPT = 256 * 1024
+"""Bytes from which on an arena is not kept: the backend's pool of buffers keeps it."""
 
 
 class _Arenas:
@@ -166,7 +138,7 @@ class _Arenas:
     def __init__(self, size: int, places: Sequence[tuple[tuple[int, ...], Any, int]]) -> None:
         self._size, self._places = size, places
         self._spare: list[tuple[Any, ...]] = []
-        kept = size < pool.SMALLEST
+        kept = size < _KEPT
         self.give_back: Callable[[Any], None] = self._spare.append if kept else (lambda arena: None)
 
     def take(self) -> tuple[Any, ...]:
@@ -174,60 +146,27 @@ class _Arenas:
         try:
             return self._spare.pop()
         except IndexError:
-            memory = pool.empty((self._size + 64,), np.uint8)
+            memory = arrays.empty((self._size + 64,), np.dtype(np.uint8))
             start = -memory.ctypes.data % 64
             return tuple(np.ndarray(shape, dtype, memory, start + place) for shape, dtype, place in self._places)
 
 
-_GIVEN = {
-    "ALONE": ALONE,
-    "concatenate": np.concatenate,
-    "dot": np.dot,
-    "empty": np.empty,
-    "handle": handle,
-    "large": pool.empty,
-    "matmul": arrays.matmul,
-    "product": products.matmul,
-    "reduce": arrays.reduce,
-    "rows": rows,
-    "scratch": scratch,
-    "separate": separate,
-    "shared": shared,
-    "silence": guarded.silence,
-    "speak": guarded.speak,
-}
-
-
 class _OnProcessors(Writer):
-    """Writes the function that runs a graph on the CPU: one kernel has all loops."""
+    """Writes the function that runs a graph on the CPU, where values share memory and BLAS multiplies matrices."""
 
-    def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
-        self.loops = programs.Loops()
-        self.calls = 0
-        self.waiting: list[tuple[Part, list[str]]] = []
-        super().__init__(graph, plan, inside)
+    def __init__(self, graph: Graph, plan: Plan, calls: Calls, inside: Callable[[Graph], Any]) -> None:
+        super().__init__(graph, plan, calls, inside)
         places = [(v.shape, v.dtype, place) for v, place in plan.places.items()]
-        self.scope |= {**_GIVEN, "arenas": _Arenas(plan.arena, places)}
-
-    def source(self) -> str:
-        """Return the text of the kernel."""
-        return self.loops.text if self.calls else ""
-
-    def load(self) -> dict[str, Any]:
-        """Return what the lines refer to; the kernel is compiled now if it was not yet."""
-        scope = super().load()
-        if self.calls:
-            kernel = self.loops.load()
-            scope["kernel"], scope["of_threads"] = _QUICK(kernel.address), kernel
-        return scope
-
-    def constant(self, array: Any) -> Any:
-        """Return the array itself."""
-        return array
-
-    def in_rows(self, name: str) -> str:
-        """Return the line that puts an input into row-major order."""
-        return f"if not {name}.flags.c_contiguous: {name} = rows({name})"
+        self.scope |= {
+            "arenas": _Arenas(plan.arena, places),
+            "concatenate": np.concatenate,
+            "dot": np.dot,
+            "matmul": arrays.matmul,
+            "reduce": arrays.reduce,
+            "separate": separate,
+            "silence": guarded.silence,
+            "speak": guarded.speak,
+        }
 
     def body(self, end: str) -> list[str]:
         """Return the lines of the function, up to one that returns the results."""
@@ -251,11 +190,6 @@ class _OnProcessors(Writer):
 
     def _closing(self) -> list[str]:
         return ["arenas.give_back(arena)"] if self.plan.places else []
-
-    def allocation(self, shape: tuple[int, ...], dtype: Any) -> str:
-        """Return the text that asks for memory."""
-        size = math.prod(shape) * np.dtype(dtype).itemsize
-        return f"{'large' if size >= pool.SMALLEST else 'empty'}({shape}, {self.named_type(dtype)})"
 
     def other(self, equation: Equation) -> None:
         """Write an equation that no loop computes; BLAS multiplies matrices."""
@@ -289,41 +223,6 @@ class _OnProcessors(Writer):
         else:
             self.lines.append(f"{self.names[out]} = {'dot' if flat and small else 'matmul'}({shown})")
 
-    def loop(self, loop: Loop, names: list[str]) -> None:
-        """Let a loop wait for its call; small ones are called together."""
-        for part in programs.parts_of(loop):
-            if part.worth > 1:
-                self.flush()
-            self.waiting.append((part, names))
-            if part.worth > 1:
-                self.flush()
-
-    def flush(self) -> None:
-        """Write the call of the loops that wait."""
-        if not self.waiting:
-            return
-        number, parts = self.calls, [part for part, _ in self.waiting]
-        given = []
-        for part, handles in self.waiting:
-            given += [f"handle({name})" for name in handles]
-            if part.scratch:
-                memory = f"memory_{number}_{len(given)}"
-                self.lines.append(
-                    f"{memory} = scratch({part.scratch}, {part.worth}, {self.named_type(part.loop.dtype)})"
-                )
-                given.append(f"handle({memory})")
-        table = self.loops.add(parts)
-        pack, tail = f"pack_{number}", f"table_{number}"
-        self.scope[pack] = struct.Struct(f"{1 + len(given)}q").pack
-        self.scope[tail] = struct.pack(f"{len(table)}q", *table)
-        packed = f"{pack}({', '.join([str(1 + len(given)), *given])}) + {tail}"
-        if programs.is_shared(parts):
-            self.lines.append(f"shared(of_threads, {packed}, {parts[0].total}, {parts[0].multiple}, {parts[0].worth})")
-        else:
-            self.lines.append(f"kernel(ALONE, 0, 0, {packed})")
-        self.calls += 1
-        self.waiting = []
-
 
 class _Inside:
     """A graph inside of an equation, compiled with the graph around it.
@@ -343,14 +242,3 @@ class _Inside:
     def load(self) -> None:
         """Compile it."""
         self.run: Callable[..., Sequence[Any]] = self.program().load()
-
-
-def _writer(graph: Graph, donated: Sequence[int], device: str) -> Writer:
-    """Return what has written the function for a device."""
-    plan = plan_for(graph, donated, device)
-    inside = partial(_Inside, device=device)
-    if device == "cpu":
-        return _OnProcessors(graph, plan, inside)
-    from minigrad.graph.on_device import OnDevice
-
-    return OnDevice(graph, plan, inside)

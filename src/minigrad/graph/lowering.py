@@ -19,7 +19,7 @@ import numpy as np
 
 from minigrad import tensor_functions
 from minigrad.backends.fused import Loop, Operand, Step
-from minigrad.backends.numba.geometry import contiguous_strides
+from minigrad.backends.geometry import contiguous_strides
 from minigrad.graph.elements import element_of, fold_of, is_view, looked_at, operands_of
 from minigrad.graph.program import Equation, Var
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import autodiff, draw
+from minigrad import autodiff
 from minigrad.functions import Function
+from minigrad.machine.pictures import html_of
 from minigrad.tensor_functions import View
 from minigrad.tensors import Tensor
 from minigrad.transforms.trees import PyTreeDef
@@ -204,8 +205,7 @@ class Graph:
 
     def _repr_html_(self) -> str | None:
         """Show the picture in a notebook, or the text if the graph is too large for one."""
-        rows = len(self.inputs) + len(self.constants) + len(self.equations)
-        return draw.program(self)._repr_html_() if rows <= draw.programs.LARGEST else None
+        return html_of(self)
 
     def _form(self) -> Any:
         """Return all that matters of the graph, comparable."""

@@ -1,6 +1,6 @@
 """Writing the function that runs a compiled graph: straight-line code, the same for processors and CUDA devices.
 
-What a device does in its own way are the methods that raise `NotImplementedError` here.
+What a device does in its own way, its backend's `Calls` write.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import tensor_functions
-from minigrad.backends import arrays
+from minigrad.backends import arrays, splitting
+from minigrad.backends.calls import Calls
 from minigrad.backends.fused import Loop
-from minigrad.backends.numba import splitting
 from minigrad.functions import Function
 from minigrad.graph.elements import is_view, shares_memory
 from minigrad.graph.fusing import Fused
@@ -39,6 +39,7 @@ class Writer:
     Args:
         graph: A graph after all passes.
         plan: Which values share memory.
+        calls: What the device's backend writes.
         inside: Returns what runs a graph that stands inside of an equation.
 
     Attributes:
@@ -50,8 +51,8 @@ class Writer:
         results: The text of each result.
     """
 
-    def __init__(self, graph: Graph, plan: Plan, inside: Callable[[Graph], Any]) -> None:
-        self.graph, self.plan, self.inside = graph, plan, inside
+    def __init__(self, graph: Graph, plan: Plan, calls: Calls, inside: Callable[[Graph], Any]) -> None:
+        self.graph, self.plan, self.calls, self.inside = graph, plan, calls, inside
         self.names = {v: f"v_{name}" for v, name in graph.names().items()}
         self.scope: dict[str, Any] = {
             "compute": compute,
@@ -64,50 +65,36 @@ class Writer:
         self.looked_at = self._run_time_values()
         self.read = [v for v in graph.inputs if v in self._read_by_loops()]
         for v, array in graph.constants:
-            self.scope[self.names[v]] = self.constant(np.ascontiguousarray(array).reshape(v.shape))
+            self.scope[self.names[v]] = calls.constant(np.ascontiguousarray(array).reshape(v.shape))
         for equation in graph.equations:
             self._equation(equation)
         self.flush()
         self.results = self._results()
 
-    # --- what each device does in its own way ---------------------------------------------------------------------
-
-    def constant(self, array: Any) -> Any:
-        """Return a NumPy array where the graph computes."""
-        raise NotImplementedError
+    # --- what the device's backend writes -------------------------------------------------------------------------
 
     def allocation(self, shape: tuple[int, ...], dtype: Any) -> str:
         """Return the text that asks for memory."""
-        raise NotImplementedError
-
-    def in_rows(self, name: str) -> str:
-        """Return the line that puts an input into row-major order."""
-        raise NotImplementedError
+        self.named_type(dtype)
+        return self.calls.empty(shape, np.dtype(dtype))
 
     def loop(self, loop: Loop, names: list[str]) -> None:
-        """Write the call of a loop on its outputs and inputs."""
-        raise NotImplementedError
-
-    def option(self, name: str) -> str:
-        """Return the text of a value that stands among an equation's options, such as an index."""
-        return name
+        """Write the call of a loop on its outputs and inputs, now or with those that follow."""
+        self.lines += self.calls.loop(loop, names)
 
     def flush(self) -> None:
-        """Write what waits to be written together."""
+        """Write the calls that wait to be written together."""
+        self.lines += self.calls.flush()
 
     def body(self, end: str) -> list[str]:
         """Return the lines of the function, up to one that returns the results."""
         return [*self.lines, end]
 
-    def source(self) -> str:
-        """Return the text of the loops."""
-        raise NotImplementedError
-
     def load(self) -> dict[str, Any]:
         """Return what the lines refer to, with the loops compiled, those of graphs inside of equations first."""
         for each in self.inner:
             each.load()
-        return dict(self.scope)
+        return self.scope | self.calls.load()
 
     # --- values ---------------------------------------------------------------------------------------------------
 
@@ -196,7 +183,7 @@ class Writer:
         options = self.named(equation.options | graphs)
         variables = dict.fromkeys(variables_in(equation.options))
         if variables:
-            known = ", ".join(f"{self.named(v)}: {self.option(self.names[v])}" for v in variables)
+            known = ", ".join(f"{self.named(v)}: {self.calls.on_host(self.names[v])}" for v in variables)
             options = f"replaced({options}, {{{known}}}.get)"
         op, saved = self.named(equation.op), self.named(equation.saved)
         compute = "compute" if shares_memory(equation) else "compute_apart"

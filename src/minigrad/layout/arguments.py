@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -72,7 +73,7 @@ def sizes_of(given: Sequence[Any], what: str) -> Ints:
     ((2, 3), (2, 3))
     """
     listed = given[0] if len(given) == 1 and isinstance(given[0], Sequence | np.ndarray) else given
-    return tuple(integer(size, what) for size in listed)
+    return tuple(map(integer, listed, itertools.repeat(what)))
 
 
 def normal_axis(axis: int, dims: int, operation: str) -> int:

@@ -82,13 +82,13 @@ def view_shape(shape: Ints, sizes: Ints) -> Ints:
         raise ValueError(f"{what}: sizes are at least 0, or -1 for what is left over")
     if sizes.count(-1) > 1:
         raise ValueError(f"{what}: only one size can be left over (-1)")
-    known = math.prod(n for n in sizes if n != -1)
-    if -1 in sizes and known == 0:
+    known, is_left = abs(math.prod(sizes)), -1 in sizes
+    if is_left and known == 0:
         raise ValueError(f"{what}: any size would do for -1; write the one that is meant")
-    if size % known if -1 in sizes else size != known:
-        parts = "be divided by" if -1 in sizes else "become"
+    if size % known if is_left else size != known:
+        parts = "be divided by" if is_left else "become"
         raise ValueError(f"{what}: {count(size, 'element', 'elements')} cannot {parts} {known}")
-    return tuple(size // known if n == -1 else n for n in sizes)
+    return tuple(size // known if n == -1 else n for n in sizes) if is_left else sizes
 
 
 def view_strides(shape: Ints, strides: Ints, new_shape: Ints) -> Ints | None:
@@ -137,11 +137,13 @@ def expand(shape: Ints, strides: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     what, extra = f"cannot expand {shape} to {sizes}", len(sizes) - len(shape)
     if extra < 0:
         raise IndexingError(f"{what}: these are fewer axes than before")
-    found: list[tuple[int, int]] = [(size, 0) for size in sizes[:extra]]
+    new_shape, new_strides = list(sizes[:extra]), [0] * extra
     for axis, (size, old, stride) in enumerate(zip(sizes[extra:], shape, strides, strict=True)):
         if size not in (-1, old) and old != 1:
             raise IndexingError(f"{what}: axis {axis - len(shape)} has size {old}; only a size of 1 can change")
-        found.append((old, stride) if size in (-1, old) else (size, 0))
-    if min((size for size, _ in found), default=0) < 0:
+        keeps = size in (-1, old)
+        new_shape.append(old if keeps else size)
+        new_strides.append(stride if keeps else 0)
+    if min(new_shape, default=0) < 0:
         raise IndexingError(f"{what}: sizes are at least 0; -1 keeps a size, which a new axis does not have")
-    return tuple(size for size, _ in found), tuple(stride for _, stride in found)
+    return tuple(new_shape), tuple(new_strides)

@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 CUT = "cut.txt"
@@ -118,27 +119,33 @@ def is_ours(value: Any) -> bool:
 
 
 def twin(
-    owner: type | dict[Any, Any],
+    owner: type | ModuleType | dict[Any, Any],
     name: Any,
     quick: Any,
     *,
+    specified: Any = None,
     unless: tuple[str, ...],
     when: Callable[[], bool] = lambda: True,
 ) -> None:
     """Declare a quick form, a *twin*, of what stands in a place: it takes the place while nothing forbids it.
 
     Args:
-        owner: A class, or a table.
-        name: The class's attribute, or the table's key. What stands there now is the specification.
-        quick: What is equal to it, and quicker; left out where this edition of the library omits its body.
+        owner: A class, a module, or a table.
+        name: The attribute, or the table's key.
+        quick: What is equal to the specification, and quicker; left out where this edition of the library omits its
+            body.
+        specified: The specification; None if it is what stands there now.
         unless: The modules for whose exercises it stands aside, ``("autodiff",)``; `EVERYTHING` for those of all.
         when: A further condition, such as the choice of a backend; `choose_twins` is called when it may have changed.
     """
     if is_cut(quick):
-        return
-    place = owner if isinstance(owner, dict) else vars(owner)
+        if specified is None:
+            return
+        quick = specified
+    if specified is None:
+        specified = (owner if isinstance(owner, dict) else vars(owner)).get(name, _MISSING)
     with turn:
-        _twins.append(_Twin(owner, name, place.get(name, _MISSING), quick, unless, when))
+        _twins.append(_Twin(owner, name, specified, quick, unless, when))
         _twins[-1].choose()
 
 

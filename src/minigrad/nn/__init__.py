@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from minigrad.machine.first_use import first_use
+from minigrad.machine.overrides import load_quick
 from minigrad.nn import functional, init, utils
 from minigrad.nn.activations import GELU, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
 from minigrad.nn.attention import MultiheadAttention, TransformerEncoderLayer
@@ -102,3 +103,5 @@ __all__ = [
 
 if not TYPE_CHECKING:  # names that are not there are errors of mypy's
     __getattr__, __dir__ = first_use(__name__, {})
+
+load_quick("nn")

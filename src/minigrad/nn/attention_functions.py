@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from minigrad import language
 from minigrad.machine import overrides
 from minigrad.nn.checking import check_probability
 from minigrad.tensors import Tensor, need_tensors
@@ -64,11 +63,8 @@ def scaled_dot_product_attention(
         )
     if enable_gqa:
         key, value = (_for_each_head(name, x, query) for x in (key, value))
-    is_plain = is_causal and attn_mask is None and scale is None and query.shape[-1]
-    if is_plain and query.shape[-2] == key.shape[-2]:
-        weights = language.attention_weights(query, key)
-    elif attn_mask is None:  # then every query sees a key
-        weights = attention_scores(query, key, None, is_causal, scale).softmax(-1)
+    if attn_mask is None:  # then every query sees a key
+        weights = attention_weights(query, key, is_causal, scale)
     else:
         scores = attention_scores(query, key, attn_mask, is_causal, scale)
         blind = (scores == -math.inf).all(-1, keepdim=True)
@@ -76,6 +72,11 @@ def scaled_dot_product_attention(
     if dropout_p:
         weights = overrides.exercise("nn.functional.dropout")(weights, dropout_p)
     return weights @ value
+
+
+def attention_weights(query: Tensor, key: Tensor, is_causal: bool, scale: float | None) -> Tensor:
+    """Return the softmax of the scores, where no mask hides any: how much each query takes of each value."""
+    return attention_scores(query, key, None, is_causal, scale).softmax(-1)
 
 
 def attention_scores(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import autodiff, functions, language, tensor_functions
+from minigrad import autodiff, functions, tensor_functions
 from minigrad.nn.activation_functions import pad
 from minigrad.nn.checking import (
     as_tuple,
@@ -308,12 +308,14 @@ def layer_norm(
             [-1.,  1.]])
     """
     axes = _last_axes("layer_norm", input, normalized_shape)
-    size = math.prod(normalized_shape)
-    vectors = input if len(axes) == 1 else input.reshape(*input.shape[: -len(axes)], size)
-    factors = input.new_ones(1) if weight is None else weight.reshape(size)
-    shifts = input.new_zeros(1) if bias is None else bias.reshape(size)
-    out = language.layer_norm(vectors, factors, shifts, eps)
-    return out if len(axes) == 1 else out.reshape(*input.shape)
+    return normalized(input, axes, weight, bias, eps)
+
+
+def normalized(x: Tensor, axes: tuple[int, ...], weight: Tensor | None, bias: Tensor | None, eps: float) -> Tensor:
+    """Return x as `layer_norm` shifts and scales it over its last axes."""
+    centred = x - x.mean(axes, keepdim=True)
+    variance = centred.square().mean(axes, keepdim=True)
+    return _scaled(centred, variance, eps, weight, bias, x.shape[axes[0] :])
 
 
 def rms_norm(

@@ -36,10 +36,10 @@ class AvgPool2d(Function):
         """Return an array of shape (n, c, rows of windows, windows in a row)."""
         ctx.kernel, ctx.windows, ctx.size, ctx.divisor = kernel, windows, x.shape[2:], divisor
         image = padded(arrays.to_host(x), windows.padding)
-        if _is_large(image):
-            from minigrad.nn import pool_kernels
-
-            total = pool_kernels.mean(image, kernel, windows, divisor is None)
+        if (form := _compiled("avg_pool", image)) is not None:
+            total = form(
+                image, kernel, _count(image, kernel, windows), windows.stride, windows.dilation, divisor is None
+            )
             return _back(total if divisor is None else np.divide(total, divisor, out=total), x)
         slices = _slices(image, kernel, windows)
         total = next(slices).copy()
@@ -73,10 +73,8 @@ class AvgSpread(Function):
         ctx.kernel, ctx.windows, ctx.divisor = kernel, windows, divisor
         on_host = arrays.to_host(d_output)
         part = on_host / np.asarray(math.prod(kernel) if divisor is None else divisor, on_host.dtype)
-        if _is_large(on_host, math.prod(kernel)):
-            from minigrad.nn import pool_kernels
-
-            out = pool_kernels.mean_back(part, kernel, windows, _wide(size, windows))
+        if (form := _compiled("avg_pool_backward", on_host, math.prod(kernel))) is not None:
+            out = form(part, kernel, _wide(size, windows), windows.stride, windows.dilation)
             return _back(_cut(out, windows, size), d_output)
         return _back(_gathered([part] * math.prod(kernel), kernel, windows, size), d_output)
 
@@ -104,10 +102,8 @@ class MaxPool2d(Function):
         # Saved for the engine alone, which refuses to go back when it was changed in place; `image` may be its copy.
         # The output is kept as a copy: the caller may change his, and the places are looked for on the way back only.
         ctx.save_for_backward(x)
-        if _is_large(image):
-            from minigrad.nn import pool_kernels
-
-            output, ctx.places = pool_kernels.maximum(image, kernel, windows)
+        if (form := _compiled("max_pool", image)) is not None:
+            output, ctx.places = form(image, kernel, _count(image, kernel, windows), windows.stride, windows.dilation)
             if any(windows.padding) and (output == -np.inf).any():  # which the first element beyond the edge is, too
                 ctx.places = _Places.forward(None, image, output, kernel, windows)
             return _back(output, x)
@@ -165,10 +161,9 @@ class WindowScatter(Function):
         """Return an array of shape (n, c, *size)."""
         ctx.places, ctx.kernel, ctx.windows = places, kernel, windows
         on_host = arrays.to_host(d_output)
-        if places.dtype == np.int64 and _is_large(on_host, math.prod(kernel)):
-            from minigrad.nn import pool_kernels
-
-            out = pool_kernels.maximum_back(on_host, places, kernel, windows, _wide(size, windows))
+        form = _compiled("max_pool_backward", on_host, math.prod(kernel)) if places.dtype == np.int64 else None
+        if form is not None:
+            out = form(on_host, places, kernel, _wide(size, windows), windows.stride, windows.dilation)
             return _back(_cut(out, windows, size), d_output)
         parts = (np.where(places == place, on_host, on_host.dtype.type(0)) for place in range(math.prod(kernel)))
         return _back(_gathered(parts, kernel, windows, size), d_output)
@@ -190,7 +185,7 @@ def _geometry(ctx: TensorContext) -> dict[str, Any]:
 
 def _slices(image: Any, kernel: Pair, windows: Windows) -> Iterator[Any]:
     """Yield, for each place in a window in row-major order, a view of the elements at that place in all windows."""
-    rows, columns = output_size(image.shape[2:], kernel, windows._replace(padding=(0, 0)))
+    rows, columns = _count(image, kernel, windows)
     (down, right), (far, wide) = windows.stride, windows.dilation
     for i in range(0, kernel[0] * far, far):
         for j in range(0, kernel[1] * wide, wide):
@@ -209,9 +204,15 @@ def _gathered(parts: Any, kernel: Pair, windows: Windows, size: Pair) -> Any:
     return _cut(out, windows, size)
 
 
-def _is_large(array: Any, times: int = 1) -> bool:
-    """Return whether compiled loops are quicker than NumPy's slices."""
-    return array.size * times >= arrays.LARGE_AND_DEAR and backends.is_quick() and array.dtype.kind == "f"
+def _count(image: Any, kernel: Pair, windows: Windows) -> Any:
+    """Return how many windows lie on a padded image, down and to the right."""
+    return output_size(image.shape[2:], kernel, windows._replace(padding=(0, 0)))
+
+
+def _compiled(form: str, array: Any, times: int = 1) -> Any:
+    """Return the backend's compiled loops where they are quicker than NumPy's slices; None elsewhere."""
+    is_large = array.size * times >= arrays.LARGE_AND_DEAR and array.dtype.kind == "f"
+    return getattr(backends.quickest(), form, None) if is_large and backends.is_quick() else None
 
 
 def _wide(size: Pair, windows: Windows) -> Pair:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-from minigrad import training
 from minigrad.optim.in_place import update
 from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
@@ -139,7 +139,7 @@ class AdamW(Adam):
         )
 
 
-def _as_written(
+def adam_step(
     p: Any,
     grad: Any,
     mean: Any,
@@ -151,12 +151,21 @@ def _as_written(
     decay: float,
     decoupled: bool,
 ) -> None:
-    """Take the step of `training.adam_step`, a student's where one is installed."""
-    if decay and not decoupled:
-        grad, decay = grad + decay * p, 0.0
-    new = training.adam_step(p, grad, mean, square, step, lr, betas, eps, decay)
-    for old, value in zip((p, mean, square), new, strict=True):
-        old[...] = value
+    """Take a step by the running means, in place."""
+    beta1, beta2 = betas
+    if decay and decoupled:
+        p *= 1.0 - lr * decay
+    elif decay:
+        grad = grad + decay * p
+    mean *= beta1
+    mean += (1.0 - beta1) * grad
+    square *= beta2
+    square += (1.0 - beta2) * (grad * grad)
+    divisor = square**0.5
+    # Both means start at 0. Dividing by 1 - beta^step makes up for it.
+    divisor *= 1.0 / math.sqrt(1.0 - beta2**step)
+    divisor += eps
+    p -= lr / (1.0 - beta1**step) * (mean / divisor)
 
 
-Adam._rule = staticmethod(_as_written)
+Adam._rule = staticmethod(adam_step)

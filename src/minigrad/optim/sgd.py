@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minigrad import training
 from minigrad.optim.in_place import descend, update
 from minigrad.optim.optimizer import Group, Optimizer, Parameters
 from minigrad.tensors import Tensor
@@ -99,14 +98,15 @@ def _descend(p: Any, grad: Any, lr: float, decay: float) -> None:
     p -= lr * grad
 
 
-def _as_written(
+def momentum_step(
     p: Any, grad: Any, velocity: Any, lr: float, decay: float, momentum: float, take: float, nesterov: bool
 ) -> None:
-    """Take the step of `training.sgd_step`, a student's where one is installed."""
-    grad = grad + decay * p
-    moved, new = training.sgd_step(p, take * grad, velocity, lr, momentum)
-    p[...] = p - lr * (grad + momentum * new) if nesterov else moved
-    velocity[...] = new
+    """Take a step with momentum, in place."""
+    if decay:
+        grad = grad + decay * p
+    velocity *= momentum
+    velocity += grad if take == 1.0 else take * grad
+    p -= lr * (grad + momentum * velocity if nesterov else velocity)
 
 
-SGD._rule = staticmethod(_as_written)
+SGD._rule = staticmethod(momentum_step)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import backends
 from minigrad.machine import overrides
 from minigrad.nn import convolution
 from minigrad.nn.convolution import Pair, Windows, output_size, padded
@@ -84,21 +85,15 @@ BY_NUMPY: dict[str, Callable[..., Any]] = {
 
 
 def _conv2d_compiled(x: Any, weight: Any, windows: Windows) -> Any:
-    from minigrad.backends.numba import convolution as loops
-
-    return loops.conv2d(x, weight, *windows[:4])
+    return backends.compiler("cpu").conv2d(x, weight, *windows[:4])
 
 
 def _input_compiled(d_output: Any, weight: Any, windows: Windows, size: Pair) -> Any:
-    from minigrad.backends.numba import convolution as loops
-
-    return loops.conv2d_backward_input(d_output, weight, size, *windows[:4])
+    return backends.compiler("cpu").conv2d_backward_input(d_output, weight, size, *windows[:4])
 
 
 def _weight_compiled(d_output: Any, x: Any, windows: Windows, size: Pair) -> Any:
-    from minigrad.backends.numba import convolution as loops
-
-    return loops.conv2d_backward_weight(d_output, x, size, *windows[:4])
+    return backends.compiler("cpu").conv2d_backward_weight(d_output, x, size, *windows[:4])
 
 
 COMPILED: dict[str, Callable[..., Any]] = {

@@ -1,26 +1,25 @@
-"""Quick forms of the steps of `minigrad.training` that optimizers take: the same, in place."""
+"""The steps of optimizers are quick forms of those of `minigrad.training`: the same, in place."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from minigrad import optim
+from minigrad import training
 from minigrad.machine import overrides
+from minigrad.optim import adam, sgd
 
 
-def descend(
+def _sgd_step(
     p: Any, grad: Any, velocity: Any, lr: float, decay: float, momentum: float, take: float, nesterov: bool
 ) -> None:
-    """Take the step of `training.sgd_step`."""
-    if decay:
-        grad = grad + decay * p
-    velocity *= momentum
-    velocity += grad if take == 1.0 else take * grad
-    p -= lr * (grad + momentum * velocity if nesterov else velocity)
+    """Take the step of `training.sgd_step`, a student's where one is installed."""
+    grad = grad + decay * p
+    moved, new = training.sgd_step(p, take * grad, velocity, lr, momentum)
+    p[...] = p - lr * (grad + momentum * new) if nesterov else moved
+    velocity[...] = new
 
 
-def adapt(
+def _adam_step(
     p: Any,
     grad: Any,
     mean: Any,
@@ -32,22 +31,14 @@ def adapt(
     decay: float,
     decoupled: bool,
 ) -> None:
-    """Take the step of `training.adam_step`."""
-    beta1, beta2 = betas
-    if decay and decoupled:
-        p *= 1.0 - lr * decay
-    elif decay:
-        grad = grad + decay * p
-    mean *= beta1
-    mean += (1.0 - beta1) * grad
-    square *= beta2
-    square += (1.0 - beta2) * (grad * grad)
-    divisor = square**0.5
-    # Both means start at 0. Dividing by 1 - beta^step makes up for it.
-    divisor *= 1.0 / math.sqrt(1.0 - beta2**step)
-    divisor += eps
-    p -= lr / (1.0 - beta1**step) * (mean / divisor)
+    """Take the step of `training.adam_step`, a student's where one is installed."""
+    if decay and not decoupled:
+        grad, decay = grad + decay * p, 0.0
+    new = training.adam_step(p, grad, mean, square, step, lr, betas, eps, decay)
+    for old, value in zip((p, mean, square), new, strict=True):
+        old[...] = value
 
 
-overrides.twin(optim.SGD, "_rule", staticmethod(descend), unless=("training",))
-overrides.twin(optim.Adam, "_rule", staticmethod(adapt), unless=("training",))
+_steps = ((sgd.SGD, sgd.momentum_step, _sgd_step), (adam.Adam, adam.adam_step, _adam_step))
+for _optimizer, _quick, _written in _steps:
+    overrides.twin(_optimizer, "_rule", staticmethod(_quick), specified=staticmethod(_written), unless=("training",))

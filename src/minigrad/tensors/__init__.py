@@ -128,10 +128,7 @@ class Tensor(Methods, InPlace):
 
     # --- the Variable protocol ------------------------------------------------------------------------------
 
-    @property
-    def unique_id(self) -> int:
-        """A number that no other living object has."""
-        return id(self)
+    unique_id = property(id, doc="A number that no other living object has.")
 
     @property
     def name(self) -> str:
@@ -175,7 +172,8 @@ class Tensor(Methods, InPlace):
         """Return each input that is not constant, with its gradient in the input's shape and type."""
         if self._extra is not None:
             d_output = shared.notice(self, d_output)
-        steps.usable(self, context_of(self).saved_values)
+        if changes.last_change >= self._tick:
+            steps.usable(self, context_of(self).saved_values)
         pairs = autodiff.chain_rule(self, d_output)
         return [(x, shared.own_gradient(x, d)) for x, d in cast(Any, pairs)]
 
@@ -593,8 +591,7 @@ def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool, device: str) -
 class _Answer(int):
     """True or False, which can also be called: `is_leaf` in PyTorch, `is_leaf()` in MiniTorch."""
 
-    def __call__(self) -> bool:
-        return bool(self)
+    __call__ = int.__bool__
 
     def __repr__(self) -> str:
         return repr(bool(self))
@@ -644,11 +641,14 @@ def _parts(options: dict[str, Any]) -> Iterable[Any]:
     return (part for x in options.values() for part in (x if isinstance(x, tuple) else (x,)))
 
 
+_without_recording = autodiff.no_grad()
+
+
 def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: dict[str, Any]) -> Tensor:
     """Run a function whose forward takes and returns tensors."""
     ctx = TensorContext(inputs, [getattr(x, "_array", x) for x in inputs], options)
     begun = next(ticks)
-    with autodiff.no_grad():
+    with _without_recording:
         try:
             output = function.forward(ctx, *inputs, **options)
         except TypeError:
@@ -656,11 +656,11 @@ def _apply_to_tensors(function: type[Function], inputs: Sequence[Any], options: 
             raise
     if not isinstance(output, Tensor):
         raise FunctionError(f"{function.__name__}.forward returned {type(output).__name__}; it must return a Tensor")
-    if any(each is output for each in ctx.constants):
+    if id(output) in map(id, ctx.constants):
         return Tensor(output._array)
     result = recorded(function, inputs, ctx, output._array)
     ctx.during = engine.During(function.__name__, begun, result._tick)
-    if any(saved is output for saved in ctx.saved_values):
+    if id(output) in map(id, ctx.saved_values):
         ctx.result = output._array
         ctx.saved_values = tuple([output._array if saved is output else saved for saved in ctx.saved_values])
     return result
@@ -812,13 +812,13 @@ for _one in _ones.values():
 
 def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
     """Apply a function for an operator. Python turns NotImplemented into its TypeError for unsupported operands."""
-    if all(isinstance(x, Tensor | Real) for x in inputs):
-        return _elementwise(function, tuple(map(python_number, inputs)))
-    if any(map(_is_array, inputs)):
+    others = [x for x in inputs if not isinstance(x, Tensor)]
+    if others:
+        if not any(map(_is_array, others)) and not all(isinstance(x, Real) for x in others):
+            return cast(Tensor, NotImplemented)
         inputs = tuple(map(python_number, inputs))
         _check_operands(function, inputs, ())
-        return _elementwise(function, inputs)
-    return cast(Tensor, NotImplemented)
+    return _elementwise(function, inputs)
 
 
 def _operator(function: type[Elementwise], reverse: bool) -> Callable[[Tensor, Any], Tensor]:

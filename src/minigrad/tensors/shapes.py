@@ -89,7 +89,7 @@ class Shapes(Types):
         >>> minigrad.zeros(2, 3).shape
         (2, 3)
         """
-        return cast("tuple[int, ...]", _array(self).shape)
+        return cast("tuple[int, ...]", self._array.shape)
 
     @property
     def ndim(self) -> int:
@@ -98,7 +98,7 @@ class Shapes(Types):
         >>> minigrad.zeros(2, 3).ndim
         2
         """
-        return cast(int, _array(self).ndim)
+        return cast(int, self._array.ndim)
 
     def dim(self) -> int:
         """Return the number of axes.
@@ -123,7 +123,7 @@ class Shapes(Types):
         >>> minigrad.zeros(2, 3).numel()
         6
         """
-        return int(_array(self).size)
+        return int(self._array.size)
 
     nelement = numel
 
@@ -162,7 +162,7 @@ class Shapes(Types):
         >>> minigrad.tensor([1.0]).dtype, minigrad.tensor([1]).dtype
         (dtype('float32'), dtype('int64'))
         """
-        return _array(self).dtype
+        return self._array.dtype
 
     @property
     def itemsize(self) -> int:
@@ -171,7 +171,7 @@ class Shapes(Types):
         >>> minigrad.tensor([1.0]).itemsize
         4
         """
-        return int(_array(self).itemsize)
+        return int(self._array.itemsize)
 
     def element_size(self) -> int:
         """Return the bytes of one element.
@@ -197,7 +197,7 @@ class Shapes(Types):
         >>> minigrad.zeros(2).device
         'cpu'
         """
-        return CPU if arrays.on_host(_array(self)) else CUDA
+        return CPU if arrays.on_host(self._array) else CUDA
 
     @property
     def is_cuda(self) -> bool:
@@ -233,7 +233,7 @@ class Shapes(Types):
         (3, 2)
         """
         new_shape = layout.view_shape(self.shape, layout.sizes_of(shape, "view"))
-        array = _array(self)
+        array = self._array
         if not (isinstance(array, np.ndarray) and array.flags.c_contiguous):
             cast(Any, self)._tensor.view(*new_shape)  # which says where strides do not allow it
         return tensor_functions.View.apply(self, shape=new_shape)
@@ -249,7 +249,7 @@ class Shapes(Types):
         new_shape = layout.view_shape(
             self.shape, layout.sizes_of(sizes if shape is None else (*sizes, shape), "reshape")
         )
-        array = _array(self)
+        array = self._array
         if isinstance(array, np.ndarray) and array.flags.c_contiguous:
             return tensor_functions.View.apply(self, shape=new_shape)
         data = cast(Any, self)._tensor
@@ -263,7 +263,7 @@ class Shapes(Types):
         >>> x.data_ptr() == x.view(2, 2).data_ptr()
         True
         """
-        array = arrays.to_host(_array(self)) if arrays.on_host(_array(self)) else _array(self).data.array
+        array = arrays.to_host(self._array) if arrays.on_host(self._array) else self._array.data.array
         return int(array.__array_interface__["data"][0])
 
     def view_as(self, other: Any) -> Tensor:
@@ -385,7 +385,7 @@ class Shapes(Types):
         >>> minigrad.zeros(3).expand(4, -1).shape
         (4, 3)
         """
-        old = cast(Any, self)._array.shape
+        old = self._array.shape
         shape, _ = layout.expand(old, old, layout.sizes_of(sizes, "expand"))
         return tensor_functions.Expand.apply(self, shape=tuple(shape))
 
@@ -596,10 +596,6 @@ class Shapes(Types):
         if cast(Any, self).requires_grad and not force:
             raise GraphError("numpy: this tensor requires gradients; use detach().numpy()")
         return abstract_mode.elements(self)
-
-
-def _array(x: Any) -> Any:
-    return x._array
 
 
 def _selection_first(parts: list[Any], dims: int) -> tuple[Any, Any]:

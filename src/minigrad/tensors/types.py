@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from minigrad import layout, tensor_functions
+from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded
 from minigrad.tensors import abstract_mode
 
@@ -28,6 +29,7 @@ class Types:
     """
 
     __slots__ = ()
+    _array: Any
 
     def clone(self) -> Tensor:
         """Return a row-major copy. Gradients pass through.
@@ -38,8 +40,9 @@ class Types:
         >>> x
         tensor([1., 2.])
         """
-        if not abstract_mode.depth and _array(self).dtype.kind != "f":  # nothing to record: a third of the time
-            return cast("Tensor", cast(Any, self)._of_array(arrays.contiguous(_array(self))))
+        is_recorded = grad_mode.enabled and self._array.dtype.kind == "f"
+        if not is_recorded and not abstract_mode.depth:  # a third of the time
+            return cast("Tensor", cast(Any, self)._of_array(arrays.contiguous(self._array)))
         return tensor_functions.Clone.apply(self)
 
     def to(
@@ -92,7 +95,7 @@ class Types:
         >>> minigrad.tensor([1, 2]).type(minigrad.float32)
         tensor([1., 2.])
         """
-        return str(_array(self).dtype) if dtype is None else self.to(dtype=dtype)
+        return str(self._array.dtype) if dtype is None else self.to(dtype=dtype)
 
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor with another tensor's type.
@@ -207,7 +210,7 @@ class Types:
         tensor([4., 4.])
         """
         this = cast("Tensor", self)
-        kind = _array(this).dtype if dtype is None else dtype_of(dtype)
+        kind = this._array.dtype if dtype is None else dtype_of(dtype)
         shape = shape_to_make((size,), "full")
         made = this.from_host(arrays.full(shape, number_in("new_full", number_to_fill(fill_value), kind), kind))
         made = made if device is None else made.to(device=device)
@@ -309,7 +312,7 @@ def need_booleans(operation: str, condition: Any) -> None:
     Raises:
         TypeError: If it is a tensor of another type, or anything else.
     """
-    kind = _array(condition).dtype if isinstance(condition, Types) else None
+    kind = condition._array.dtype if isinstance(condition, Types) else None
     if not (isinstance(condition, bool) if kind is None else kind.kind == "b"):
         given = layout.type_name(condition) if kind is None else f"a tensor of {kind}"
         raise TypeError(
@@ -352,7 +355,3 @@ def _cast(x: Any, dtype: DTypeLike) -> Any:
     if not abstract_mode.depth and not (wanted.kind == x.dtype.kind == "f"):  # nothing to record: half of the time
         return x._of_array(guarded.call(arrays.cast_to, x._array, wanted))
     return tensor_functions.Cast.apply(x, dtype=wanted)
-
-
-def _array(x: Any) -> Any:
-    return x._array

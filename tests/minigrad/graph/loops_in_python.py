@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad import operators
 from minigrad.backends import guarded
+from minigrad.backends.guarded import HEADER
 from minigrad.backends.numba import pool
-from minigrad.backends.numba.geometry import HEADER
 
 KINDS = {np.int64: ctypes.c_int64, np.float32: ctypes.c_float, np.float64: ctypes.c_double, np.uint8: ctypes.c_uint8}
 
@@ -57,7 +57,7 @@ def _scope(formula):
 
 def run(program, *arrays):
     """Run a `Program` without compiling it."""
-    loops, known = program._writer.loops, {}
+    loops, known = program._writer.calls.loops, {}
     for n, (text, formula) in enumerate(zip(loops.functions, loops.formulas.values(), strict=True)):
         exec(text, scope := _scope(formula))
         known[f"loop_{n}"] = scope[f"loop_{n}"]
@@ -72,7 +72,7 @@ def run(program, *arrays):
         middle = total // 2 // multiple * multiple
         kernel(numbers, [(a, b) for a, b in ((0, middle), (middle, total)) if a < b])
 
-    scope = dict(program._writer.scope) | {"of_threads": None, "shared": shared}
+    scope = program._writer.scope | program._writer.calls.names | {"of_threads": None, "shared": shared}
     scope["kernel"] = lambda item, _, __, numbers: kernel(numbers)
     scope["scratch"] = lambda size, worth, dtype: pool.empty((2 * size,), dtype)
     exec(program.text, scope)

@@ -12,8 +12,8 @@ from random_programs import Program as RandomProgram
 
 import minigrad as mg
 from minigrad import nn
-from minigrad.backends import guarded
-from minigrad.backends.numba import compiler, fused, splitting
+from minigrad.backends import guarded, splitting
+from minigrad.backends.numba import compiler, fused
 from minigrad.graph import cond, optimize, scan, trace
 from minigrad.graph.compiled import Program
 from minigrad.nn import functional as F  # noqa: N812 (PyTorch's habit)

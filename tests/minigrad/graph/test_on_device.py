@@ -9,9 +9,8 @@ from random_programs import Program as RandomProgram
 
 import minigrad as mg
 from minigrad import exercises, nn
-from minigrad.backends import guarded
+from minigrad.backends import guarded, splitting
 from minigrad.backends.gpu import fused
-from minigrad.backends.numba import splitting
 from minigrad.errors import KernelError, TraceError
 from minigrad.graph import cond, fori_loop, optimize, scan, trace, while_loop
 from minigrad.graph.compiled import Program

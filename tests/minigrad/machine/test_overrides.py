@@ -69,6 +69,22 @@ def test_a_twin_that_is_left_out_takes_no_place(registry, monkeypatch):
     assert table == {"back": "specified"}
 
 
+@pytest.mark.parametrize("is_left_out", [False, True])
+def test_what_stands_there_may_be_the_quick_form(registry, monkeypatch, is_left_out):
+    """A specification that is handed over takes the place of what stands there, for good where that is left out."""
+
+    def own():
+        return "quick"
+
+    place = type("Place", (), {"form": staticmethod(own)})
+    listed = frozenset({f"{own.__module__}.{own.__qualname__}"} if is_left_out else ())
+    monkeypatch.setattr(registry, "cut_names", lambda: listed)
+    registry.twin(place, "form", staticmethod(own), specified=staticmethod(lambda: "written"), unless=("operators",))
+    assert place.form() == ("written" if is_left_out else "quick")
+    with exercises.install({"operators.add": lambda a, b: a + b}):
+        assert place.form() == "written"
+
+
 def test_the_library_has_one_registry():
     """The twins of Scalar, of rules and of the backward pass of tensors are all declared there."""
     places = [each.owner for each in overrides._twins]

@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import operators
 from minigrad.backends.gpu import launching, products, reductions, teaching
 from minigrad.backends.gpu.array import DeviceArray, allocate, from_host
+from minigrad.backends.gpu.calls import Calls
 from minigrad.backends.gpu.expressions import compute_type, evaluate_into
 from minigrad.machine import overrides
 from minigrad.tensor_data import TensorData
@@ -75,6 +76,10 @@ class CudaBackend:
         if isinstance(source, DeviceArray) and source.storage is target.storage:
             source = self.contiguous(source)  # threads would read what others have already overwritten
         evaluate_into(target, ("in", 0), (source,))
+
+    def calls(self) -> Calls:
+        """Return what writes the launches of loops in a generated function."""
+        return Calls()
 
     def synchronize(self) -> None:
         """Wait until the device has done all that it was given: for measuring time."""

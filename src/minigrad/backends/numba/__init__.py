@@ -1,11 +1,12 @@
 """The fast engine of the CPU: loops compiled by Numba, on NumPy arrays of any layout.
 
     expressions, vector, intrinsics     what one element costs: generated code, functions without branches, LLVM
-    geometry                            which loop to run: axes merged, blocks that stay in the cache
     elementwise, reductions, ...        the loops
+    fused, programs, calls              loops of compiled graphs: their text, one kernel of several, its calls
     compiler, threads, pool             machine code kept on disk, one driver for all cores, buffers used again
 
-Nothing here knows tensors or gradients, and small arrays never come here: NumPy is quicker for them.
+`backends.geometry` says which loop to run: axes merged, blocks that stay in the cache. Nothing here knows tensors or
+gradients, and small arrays never come here: NumPy is quicker for them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from minigrad.backends.numba import (  # noqa: E402 (after the sentence on what 
     convolution,
     elementwise,
     pool,
+    pooling,
     products,
     reductions,
     scattering,
@@ -30,6 +32,7 @@ from minigrad.backends.numba import (  # noqa: E402 (after the sentence on what 
 )
 
 if TYPE_CHECKING:
+    from minigrad.backends.numba.calls import Calls
     from minigrad.operators import Expression
 
 __all__ = ["NumbaBackend"]
@@ -81,6 +84,12 @@ class NumbaBackend:
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Return an array with arbitrary values. A large one comes from the pool of buffers."""
         return pool.empty(shape, dtype)
+
+    def calls(self) -> Calls:
+        """Return what writes the calls of loops in a generated function."""
+        from minigrad.backends.numba.calls import Calls
+
+        return Calls()
 
     def softmax(self, x: Array) -> Array:
         """Return e^x over its sum along the last axis."""
@@ -135,3 +144,21 @@ class NumbaBackend:
     ) -> Array:
         """Return the gradient in weights of height and width `kernel`, from that of the output."""
         return convolution.conv2d_backward_weight(d, x, kernel, stride, padding, dilation, groups)
+
+    def max_pool(self, x: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair) -> tuple[Array, Array]:
+        """Return the largest element of each of `size` windows, and its place in the window. x is (n, c, h, w)."""
+        return pooling.max_pool(x, kernel, size, stride, dilation)
+
+    def max_pool_backward(
+        self, d: Array, places: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair
+    ) -> Array:
+        """Return the gradient in an image of height and width `size`, from that of the largest elements."""
+        return pooling.max_pool_backward(d, places, kernel, size, stride, dilation)
+
+    def avg_pool(self, x: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair, divided: bool = True) -> Array:
+        """Return the mean of each of `size` windows, or its sum if it is not divided. x is (n, c, h, w)."""
+        return pooling.avg_pool(x, kernel, size, stride, dilation, divided)
+
+    def avg_pool_backward(self, d: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair) -> Array:
+        """Return the gradient in an image of height and width `size`, from that of the means."""
+        return pooling.avg_pool_backward(d, kernel, size, stride, dilation)

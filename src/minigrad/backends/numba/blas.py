@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.backends.geometry import collapse
+from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, threads
-from minigrad.backends.numba.geometry import address, collapse
 
 Array = np.ndarray[Any, Any]
 

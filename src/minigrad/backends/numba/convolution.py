@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.backends.guarded import address
 from minigrad.backends.numba import convolution_kernels, pool, threads
 from minigrad.backends.numba.elementwise import GRAIN, elementwise, parameters
-from minigrad.backends.numba.geometry import address
 
 Array = np.ndarray[Any, Any]
 Pair = tuple[int, int]

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad.backends.geometry import Axis, blocks, collapse, contiguous_strides, kind, strides_of
+from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.expressions import Formula, compute_dtype
-from minigrad.backends.numba.geometry import Axis, address, blocks, collapse, contiguous_strides, kind, strides_of
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression

@@ -18,6 +18,8 @@ import numpy as np
 
 from minigrad import operators
 from minigrad.backends.fused import ELEMENT, ONCE, ROW, Loop, Operand, Walks
+from minigrad.backends.geometry import Axis, kind
+from minigrad.backends.guarded import HEADER
 from minigrad.backends.numba.elementwise import (
     DEAR,
     GRAIN,
@@ -29,10 +31,7 @@ from minigrad.backends.numba.elementwise import (
     offsets,
 )
 from minigrad.backends.numba.expressions import Formula
-from minigrad.backends.numba.geometry import HEADER, Axis, kind
-
-BLOCK = 4096
-"""Elements of a row that are summed in one go."""
+from minigrad.backends.splitting import BLOCK
 
 SCRATCH = 2048
 """The longest row of which values are kept on the stack."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from minigrad.backends.numba.geometry import HEADER
+from minigrad.backends.guarded import HEADER
 from minigrad.machine._numba import numba
 
 __all__ = [

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from minigrad.backends.fused import Loop
+from minigrad.backends.geometry import blocks, collapse
 from minigrad.backends.numba import compiler
 from minigrad.backends.numba.elementwise import indent
 from minigrad.backends.numba.expressions import Formula
 from minigrad.backends.numba.fused import Part
-from minigrad.backends.numba.geometry import blocks, collapse
 
 
 def parts_of(loop: Loop) -> list[Part]:

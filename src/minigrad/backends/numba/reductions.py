@@ -23,6 +23,8 @@ import numpy as np
 
 from minigrad import operators
 from minigrad.backends import numpy_forms
+from minigrad.backends.geometry import Axis, collapse, contiguous_strides, kind
+from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import (
     DEAR,
@@ -41,7 +43,6 @@ from minigrad.backends.numba.elementwise import (
     scalar_bits,
 )
 from minigrad.backends.numba.expressions import Formula, compute_dtype
-from minigrad.backends.numba.geometry import Axis, address, collapse, contiguous_strides, kind
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, threads
 from minigrad.backends.numba.elementwise import GRAIN, parameters
-from minigrad.backends.numba.geometry import address
 
 Array = np.ndarray[Any, Any]
 

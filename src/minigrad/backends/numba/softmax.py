@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import GRAIN, STREAM_FROM, elementwise, parameters
-from minigrad.backends.numba.geometry import address
 from minigrad.backends.numba.reductions import reduce_expression
 
 if TYPE_CHECKING:

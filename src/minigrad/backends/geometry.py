@@ -7,7 +7,6 @@ inner loop, the loop is cut into blocks that stay in the cache. Strides are in e
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -32,7 +31,7 @@ def strides_of(array: np.ndarray[Any, Any], shape: Sequence[int]) -> tuple[int, 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Return the strides of a row-major array.
 
-    >>> from minigrad.backends.numba.geometry import contiguous_strides
+    >>> from minigrad.backends.geometry import contiguous_strides
     >>> contiguous_strides((2, 3, 4))
     (12, 4, 1)
     """
@@ -93,27 +92,3 @@ def blocks(axes: tuple[Axis, ...]) -> tuple[tuple[tuple[Axis, ...], tuple[int, .
 def kind(stride: int) -> str:
     """Return how an array runs along the inner loop: "c" step by step, "0" not at all, "s" in strides."""
     return "c" if stride == 1 else "0" if stride == 0 else "s"
-
-
-_DATA = object.__basicsize__
-
-
-def _address_in_header(array: np.ndarray[Any, Any]) -> int:
-    """Read the address where numpy keeps it, as C extensions do: behind the head of the object."""
-    return ctypes.c_int64.from_address(id(array) + _DATA).value
-
-
-def _address_asked(array: np.ndarray[Any, Any]) -> int:
-    return int(array.ctypes.data)
-
-
-_probe = np.zeros(3)[1:]
-# `ctypes.data` takes a microsecond, a quarter of what a call of a kernel costs.
-_readable = _address_in_header(_probe) == _probe.ctypes.data
-address = _address_in_header if _readable else _address_asked
-
-handle: Any = id if _readable else address
-"""What a generated program hands to a kernel for an array: where the array's header is, which costs least."""
-
-HEADER: int | None = _DATA if _readable else None
-"""How far behind a handle the array's address stands; None if the handle is the address."""

@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from minigrad.backends.fused import Loop, Operand, Step
-from minigrad.backends.numba.fused import BLOCK
-from minigrad.backends.numba.geometry import collapse, contiguous_strides
+from minigrad.backends.geometry import collapse, contiguous_strides
+
+BLOCK = 4096
+"""Elements of a row that are summed in one go."""
 
 PIECES = 32
 """Into how many pieces a row is divided at most."""

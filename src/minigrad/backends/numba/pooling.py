@@ -1,4 +1,4 @@
-"""Pooling of large images as compiled loops, with the same results as the slices in `pool_functions`."""
+"""Pooling: the loops over the windows of an image, one plane after the other."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import GRAIN, indent, parameters
-from minigrad.backends.numba.geometry import address
-from minigrad.nn.convolution import Pair, Windows, output_size
 
 Array = np.ndarray[Any, Any]
+Pair = tuple[int, int]
 
 _WINDOWS = [
     "for number in range(plane * rows, (plane + 1) * rows):",
@@ -62,57 +62,52 @@ _LOOPS = {
 }
 
 
-def maximum(image: Array, kernel: Pair, windows: Windows) -> tuple[Array, Array]:
+def max_pool(image: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair) -> tuple[Array, Array]:
     """Return the largest element of each window, and the place in the window where the first of them is.
 
     Args:
         image: Of shape (n, c, height, width), padded.
         kernel: Height and width of a window.
-        windows: How the windows lie.
+        size: How many windows there are, down and to the right.
+        stride: Steps between windows.
+        dilation: Steps between the elements of a window.
     """
-    out = _outputs(image, kernel, windows, image.dtype)
-    places = _outputs(image, kernel, windows, np.dtype(np.int64))
-    _run("maximum", image, out, places, kernel, windows)
+    out = pool.empty((*image.shape[:2], *size), image.dtype)
+    places = pool.empty(out.shape, np.dtype(np.int64))
+    _run("maximum", image, out, places, kernel, stride, dilation)
     return out, places
 
 
-def maximum_back(d_output: Array, places: Array, kernel: Pair, windows: Windows, size: Pair) -> Array:
+def max_pool_backward(d: Array, places: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair) -> Array:
     """Return zeros of an image's size, to which each number is added at its place in its window."""
-    image = pool.empty((*d_output.shape[:2], *size), d_output.dtype)
-    _run("maximum back", image, d_output, places, kernel, windows)
+    image = pool.empty((*d.shape[:2], *size), d.dtype)
+    _run("maximum back", image, d, places, kernel, stride, dilation)
     return image
 
 
-def mean(image: Array, kernel: Pair, windows: Windows, divided: bool = True) -> Array:
-    """Return the mean of each window, or its sum if that is not to be divided. Other arguments as for `maximum`."""
-    out = _outputs(image, kernel, windows, image.dtype)
-    _run("mean" if divided else "sum", image, out, None, kernel, windows)
+def avg_pool(image: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair, divided: bool = True) -> Array:
+    """Return the mean of each window, or its sum if that is not to be divided. Other arguments as for `max_pool`."""
+    out = pool.empty((*image.shape[:2], *size), image.dtype)
+    _run("mean" if divided else "sum", image, out, None, kernel, stride, dilation)
     return out
 
 
-def mean_back(d_output: Array, kernel: Pair, windows: Windows, size: Pair) -> Array:
+def avg_pool_backward(d: Array, kernel: Pair, size: Pair, stride: Pair, dilation: Pair) -> Array:
     """Return zeros of an image's size, to which each number is added everywhere in its window."""
-    image = pool.empty((*d_output.shape[:2], *size), d_output.dtype)
-    _run("mean back", image, d_output, None, kernel, windows)
+    image = pool.empty((*d.shape[:2], *size), d.dtype)
+    _run("mean back", image, d, None, kernel, stride, dilation)
     return image
 
 
-def _outputs(image: Array, kernel: Pair, windows: Windows, dtype: np.dtype[Any]) -> Array:
-    size = output_size(image.shape[2:], kernel, windows._replace(padding=(0, 0)))
-    return pool.empty((*image.shape[:2], *size), dtype)
-
-
-def _run(name: str, image: Array, out: Array, places: Array | None, kernel: Pair, windows: Windows) -> None:
+def _run(name: str, image: Array, out: Array, places: Array | None, kernel: Pair, stride: Pair, dilation: Pair) -> None:
     """Run a kernel over all planes of the image, a few to each thread."""
     image, out = np.ascontiguousarray(image), np.ascontiguousarray(out)
     (rows, columns), (height, width) = out.shape[2:], image.shape[2:]
     planes = image.shape[0] * image.shape[1]
     numbers = [address(image), address(out), address(out if places is None else places)]
-    numbers += [rows, columns, height * width, width, *windows.stride, windows.dilation[0] * width]
+    numbers += [rows, columns, height * width, width, *stride, dilation[0] * width]
     count = min(threads.thread_count(), max(out.size * kernel[0] * kernel[1] // GRAIN, 1))
-    threads.run(
-        _kernel(name, image.dtype, kernel, windows.dilation[1]), parameters(numbers), threads.parts(planes, count)
-    )
+    threads.run(_kernel(name, image.dtype, kernel, dilation[1]), parameters(numbers), threads.parts(planes, count))
 
 
 def _kernel(name: str, dtype: np.dtype[Any], kernel: Pair, wide: int) -> compiler.Kernel:
