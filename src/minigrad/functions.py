@@ -11,15 +11,20 @@ serves floats, `Scalar` objects and, since its own result can be differentiated 
 from __future__ import annotations
 
 import inspect
-import math
+import sys
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from minigrad import operators
 from minigrad.autodiff import Context
+from minigrad.elementwise.entry import OPS, Op
 from minigrad.errors import FunctionError
 from minigrad.machine import overrides
+
+if TYPE_CHECKING:
+    from minigrad.elementwise.derived import *  # noqa: F403 (what the table gives is made below, at the end)
+    from minigrad.elementwise.derived import cos, log
 
 __all__ = [
     "EQ",
@@ -28,20 +33,14 @@ __all__ = [
     "LE",
     "LT",
     "NE",
-    "Abs",
     "Add",
     "Clip",
-    "Cos",
     "Div",
     "Dot",
     "Elementwise",
-    "Erf",
-    "Erfc",
     "Exp",
-    "Floor",
     "FloorDivide",
     "Function",
-    "Gelu",
     "Inv",
     "Log",
     "Max",
@@ -51,36 +50,17 @@ __all__ = [
     "Pow",
     "ReLU",
     "Remainder",
-    "Round",
     "Sigmoid",
-    "Sign",
     "Sin",
-    "Sqrt",
-    "Square",
     "Sub",
-    "Tanh",
     "Where",
-    "absolute",
     "all_functions",
     "clip",
-    "cos",
     "dot",
-    "erf",
-    "erfc",
-    "exp",
     "floor_divide",
-    "gelu",
-    "log",
     "maximum",
     "minimum",
     "power",
-    "relu",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sqrt",
-    "square",
-    "tanh",
     "where",
 ]
 
@@ -605,25 +585,6 @@ class ReLU(Elementwise):
         ### END SOLUTION
 
 
-class Tanh(Elementwise):
-    """The hyperbolic tangent of a.
-
-    >>> x = minigrad.Scalar(0.0)
-    >>> minigrad.functions.Tanh.apply(x).backward()
-    >>> x.grad
-    1.0
-    """
-
-    kernel = "tanh"
-    saves_output = True
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is 1 - tanh^2."""
-        (output,) = ctx.saved_values
-        return d_output * (1.0 - output * output)
-
-
 class Sin(Elementwise):
     """The sine of a.
 
@@ -640,116 +601,6 @@ class Sin(Elementwise):
         """The derivative is cos a."""
         (a,) = ctx.saved_values
         return d_output * cos(a)
-
-
-class Cos(Elementwise):
-    """The cosine of a.
-
-    >>> x = minigrad.Scalar(0.0)
-    >>> minigrad.functions.Cos.apply(x).item()
-    1.0
-    """
-
-    kernel = "cos"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is -sin a."""
-        (a,) = ctx.saved_values
-        return -d_output * sin(a)
-
-
-class Sqrt(Elementwise):
-    """The square root of a.
-
-    >>> x = minigrad.Scalar(4.0)
-    >>> minigrad.functions.Sqrt.apply(x).backward()
-    >>> x.grad
-    0.25
-    """
-
-    kernel = "sqrt"
-    saves_output = True
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is 1 / (2 sqrt a)."""
-        (output,) = ctx.saved_values
-        return d_output / (2.0 * output)
-
-
-class Square(Elementwise):
-    """a * a.
-
-    >>> x = minigrad.Scalar(4.0)
-    >>> minigrad.functions.Square.apply(x).backward()
-    >>> x.grad
-    8.0
-    """
-
-    kernel = "square"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is 2 a."""
-        (a,) = ctx.saved_values
-        return d_output * (2.0 * a)
-
-
-class Abs(Elementwise):
-    """a without its sign.
-
-    >>> x = minigrad.Scalar(-4.0)
-    >>> minigrad.functions.Abs.apply(x).backward()
-    >>> x.grad
-    -1.0
-    """
-
-    kernel = "abs"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is the sign of a; 0 at 0, as in PyTorch."""
-        (a,) = ctx.saved_values
-        return d_output * sign(a)
-
-
-class Erf(Elementwise):
-    """The error function of a."""
-
-    kernel = "erf"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is 2 / sqrt(pi) e^(-a^2)."""
-        (a,) = ctx.saved_values
-        return d_output * (2.0 / math.sqrt(math.pi) * exp(-a * a))
-
-
-class Erfc(Elementwise):
-    """1 minus the error function of a."""
-
-    kernel = "erfc"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is -2 / sqrt(pi) e^(-a^2)."""
-        (a,) = ctx.saved_values
-        return d_output * (-2.0 / math.sqrt(math.pi) * exp(-a * a))
-
-
-class Gelu(Elementwise):
-    """a times the probability that a standard normal number is below a."""
-
-    kernel = "gelu"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is that probability, plus a times its density."""
-        (a,) = ctx.saved_values
-        probability = 0.5 * erfc(-a * math.sqrt(0.5))  # as `gelu` has it, so that a compiler computes it once for both
-        density = exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
-        return d_output * (probability + a * density)
 
 
 # --- choices ------------------------------------------------------------------------------------------------
@@ -816,30 +667,6 @@ class NE(LT):
     """1 where a differs from b, else 0; a step has no useful derivative."""
 
     kernel = "ne"
-
-
-class Sign(Elementwise):
-    """-1, 0 or 1; a step has no useful derivative."""
-
-    kernel = "sign"
-    differentiable = False
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """Flat everywhere but at the step."""
-        return 0.0
-
-
-class Floor(Sign):
-    """The largest whole number that is not above a."""
-
-    kernel = "floor"
-
-
-class Round(Sign):
-    """The nearest whole number, of two equally near ones the even one."""
-
-    kernel = "rint"
 
 
 class FloorDivide(Elementwise):
@@ -980,42 +807,6 @@ def clip(a: Any, low: Any, high: Any) -> Any:
     return _generic(Clip, a, low, high)
 
 
-def sqrt(a: Any) -> Any:
-    """Return the square root of a.
-
-    >>> minigrad.functions.sqrt(9.0)
-    3.0
-    """
-    return _generic(Sqrt, a)
-
-
-def square(a: Any) -> Any:
-    """Return a * a.
-
-    >>> minigrad.functions.square(-3.0)
-    9.0
-    """
-    return _generic(Square, a)
-
-
-def absolute(a: Any) -> Any:
-    """Return a without its sign.
-
-    >>> minigrad.functions.absolute(-3.0)
-    3.0
-    """
-    return _generic(Abs, a)
-
-
-def sign(a: Any) -> Any:
-    """Return -1, 0 or 1: the sign of a.
-
-    >>> minigrad.functions.sign(-3.0)
-    -1.0
-    """
-    return _generic(Sign, a)
-
-
 def floor_divide(a: Any, b: Any) -> Any:
     """Return the largest whole number that is not above a / b.
 
@@ -1023,96 +814,6 @@ def floor_divide(a: Any, b: Any) -> Any:
     -2.0
     """
     return _generic(FloorDivide, a, b)
-
-
-def erf(a: Any) -> Any:
-    """Return the error function of a.
-
-    >>> round(minigrad.functions.erf(1.0), 4)
-    0.8427
-    """
-    return _generic(Erf, a)
-
-
-def erfc(a: Any) -> Any:
-    """Return 1 minus the error function of a, with all its digits where that is close to 1.
-
-    >>> round(minigrad.functions.erfc(1.0), 4)
-    0.1573
-    """
-    return _generic(Erfc, a)
-
-
-def gelu(a: Any) -> Any:
-    """Return a times the probability that a standard normal number is below a.
-
-    >>> round(minigrad.functions.gelu(1.0), 4)
-    0.8413
-    """
-    return _generic(Gelu, a)
-
-
-def exp(a: Any) -> Any:
-    """Return e to the power a.
-
-    >>> minigrad.functions.exp(minigrad.Scalar(0.0)).item()
-    1.0
-    """
-    return _generic(Exp, a)
-
-
-def log(a: Any) -> Any:
-    """Return the natural logarithm of a.
-
-    >>> minigrad.functions.log(minigrad.Scalar(1.0)).item()
-    0.0
-    """
-    return _generic(Log, a)
-
-
-def sin(a: Any) -> Any:
-    """Return the sine of a.
-
-    >>> minigrad.functions.sin(0.0)
-    0.0
-    """
-    return _generic(Sin, a)
-
-
-def cos(a: Any) -> Any:
-    """Return the cosine of a.
-
-    >>> minigrad.functions.cos(0.0)
-    1.0
-    """
-    return _generic(Cos, a)
-
-
-def tanh(a: Any) -> Any:
-    """Return the hyperbolic tangent of a.
-
-    >>> round(minigrad.functions.tanh(1.0), 4)
-    0.7616
-    """
-    return _generic(Tanh, a)
-
-
-def sigmoid(a: Any) -> Any:
-    """Return 1 / (1 + e^-a).
-
-    >>> minigrad.functions.sigmoid(minigrad.Scalar(0.0)).item()
-    0.5
-    """
-    return _generic(Sigmoid, a)
-
-
-def relu(a: Any) -> Any:
-    """Return a where it is positive, else 0.
-
-    >>> minigrad.functions.relu(minigrad.Scalar(-2.0)).item()
-    0.0
-    """
-    return _generic(ReLU, a)
 
 
 def all_functions() -> Sequence[type[Function]]:
@@ -1123,3 +824,47 @@ def all_functions() -> Sequence[type[Function]]:
     """
     own = [value for value in globals().values() if isinstance(value, type) and issubclass(value, Function)]
     return [function for function in own if function not in (Function, Elementwise)]
+
+
+# --- what the table gives: the classes and functions of the operations that nobody writes -------------------
+
+
+def _class_of(op: Op) -> type[Elementwise]:
+    """Make the class of an operation whose rule stands in the table; without a rule, its result is a constant."""
+
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output times the derivative."""
+        return 0.0 if op.rule is None else op.rule(sys.modules[__name__], d_output, *ctx.saved_values)
+
+    backward.__qualname__ = f"{op.function}.backward"
+    return type(
+        op.function,
+        (Elementwise,),
+        {
+            "__doc__": f"Computes {op.about('x', 'x')}.",
+            "__module__": __name__,
+            "kernel": op.name,
+            "saves_output": op.saves_output,
+            "differentiable": op.rule is not None,
+            "backward": staticmethod(backward),
+        },
+    )
+
+
+def _function_of(op: Op) -> Callable[[Any], Any]:
+    """Make the function of an operation that takes numbers and variables."""
+
+    def function(x: Any) -> Any:
+        return _generic(globals()[op.function], x)
+
+    function.__name__ = function.__qualname__ = op.generic
+    function.__doc__ = op.sentence
+    return function
+
+
+for _op in OPS.values():
+    if not _op.written:
+        globals()[_op.function] = _class_of(_op)
+    if _op.generic:
+        globals()[_op.generic] = _function_of(_op)
+__all__ += [name for op in OPS.values() for name in (op.function, op.generic) if name not in {*__all__, ""}]

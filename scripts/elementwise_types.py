@@ -1,0 +1,55 @@
+"""Write src/minigrad/elementwise/derived.pyi: what the table of elementwise operations gives, for type checkers.
+
+Usage: python scripts/elementwise_types.py
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from minigrad import elementwise, functions
+from minigrad.elementwise.entry import OPS
+from minigrad.scalar import Scalar
+from minigrad.tensors import Tensor
+
+PLACE = Path(elementwise.__file__).with_name("derived.pyi")
+HEAD = '''"""What the table gives, for type checkers alone: written by scripts/elementwise_types.py."""
+
+from typing import Any
+
+from minigrad.functions import Elementwise
+from minigrad.scalar import Scalar
+from minigrad.tensors import Tensor
+'''
+
+
+def lines() -> Iterator[str]:
+    """Yield the classes and functions of `minigrad.functions`, then the methods of `Scalar` and `Tensor`."""
+    yield HEAD
+    for op in OPS.values():
+        if not op.written:
+            yield from documented(f"class {op.function}(Elementwise):", getattr(functions, op.function))
+    for op in OPS.values():
+        if op.generic:
+            yield from documented(f"def {op.generic}(x: Any) -> Any:", getattr(functions, op.generic))
+    yield "class OfScalars:"
+    for op in OPS.values():
+        if op.method and op.of_numbers:
+            yield from documented(f"    def {op.method}(self) -> Scalar:", getattr(Scalar, op.method))
+    yield "class OfTensors:"
+    for op in OPS.values():
+        for name in [f"{op.method}{end}" for end in ("", "_")[: 1 + op.in_place] if op.method]:
+            yield from documented(f"    def {name}(self) -> Tensor:", getattr(Tensor, name))
+
+
+def documented(head: str, value: Callable[..., Any]) -> Iterator[str]:
+    """Yield the first line of a definition, and the docstring that the library gives it."""
+    text = (value.__doc__ or "").rstrip()
+    quoted = f'"""{text}\n"""' if "\n" in text else f'"""{text}"""'
+    yield head
+    yield indent(f"{quoted}\n", " " * (len(head) - len(head.lstrip()) + 4))
+
+
+if __name__ == "__main__":
+    PLACE.write_text("\n".join(lines()), encoding="utf-8")

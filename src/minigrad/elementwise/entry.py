@@ -1,0 +1,107 @@
+"""An entry of the table of elementwise operations, and the sentences that are made of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from minigrad.elementwise.forms import FORMS, Form
+
+__all__ = ["OPS", "Op", "entry", "students"]
+
+Kernel = TypeVar("Kernel", bound=Callable[..., float])
+Rule = Callable[[Any, Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Op:
+    """An elementwise operation of one input, and the names of what is made of it.
+
+    Attributes:
+        name: The operator in `minigrad.operators`.
+        sentence: The first line of its docstring: "Return the sine of x, in radians."
+        function: The class in `minigrad.functions`.
+        written: Whether `minigrad.functions` writes the class out.
+        rule: Of any other class: given ``(functions, d, x)`` or ``(functions, d, out)``, returns d times the
+            derivative; out is the output. ``functions`` has the differentiable functions that it calls. None: a step,
+            whose result is a constant.
+        generic: The function in `minigrad.functions` for numbers and variables, or "".
+        method: The method of `Tensor`, and of `Scalar` where of_numbers is true; "" where the class writes its own.
+        in_place: Whether `Tensor` has the method with an underscore too.
+        of_numbers: Whether `Scalar` has the method.
+        example: The elements of a tensor, and those of the result, as they are printed.
+        positive: Whether the inputs of the tests are above 0.
+        frequent: Whether small arrays have quick forms of the method and of the rule, which may call no function then.
+        torch: PyTorch's function.
+    """
+
+    name: str
+    sentence: str
+    function: str
+    written: bool = False
+    rule: Rule | None = None
+    generic: str = ""
+    method: str = ""
+    in_place: bool = True
+    of_numbers: bool = True
+    example: tuple[str, str] = ("", "")
+    positive: bool = False
+    frequent: bool = False
+    torch: str = ""
+
+    @property
+    def saves_output(self) -> bool:
+        """Whether the rule is given the output: its last parameter is called ``out``."""
+        return self.rule is not None and self.rule.__code__.co_varnames[2] == "out"
+
+    def about(self, x: str, it: str = "it") -> str:
+        """Return what is computed, of something in place of x: "the sine of every element, in radians".
+
+        A formula behind a colon or a semicolon keeps its x.
+
+        >>> from minigrad.elementwise.table import OPS
+        >>> OPS["sin"].about("every element")
+        'the sine of every element, in radians'
+        """
+        what = self.sentence.removeprefix("Return ").removesuffix(".")
+        head, *tail = re.split(r"(?=[:;])", what, maxsplit=1)
+        first = re.sub(r"\bx\b", x, head, count=1)
+        return re.sub(r"\bx\b", it, first) + "".join(tail)
+
+    def documented(self, sentence: str, method: str) -> str:
+        """Return a docstring: a sentence, and below it the example with a method of a tensor."""
+        numbers, result = self.example
+        return f"{sentence}\n\n>>> minigrad.tensor([{numbers}]).{method}()\ntensor([{result}])\n"
+
+
+OPS: dict[str, Op] = {}
+"""The table: the elementwise operations of one input, by the names of their operators."""
+
+
+def entry(function: str = "", *, form: Form | None = None, **more: Any) -> Callable[[Kernel], Kernel]:
+    """Enter an operation into the table, below whose decorator its kernel stands, on plain floats.
+
+    Args:
+        function: The class's name; the kernel's, with a capital, where it is left out.
+        form: The kernel's quick forms.
+        **more: Further attributes of `Op`; names that are left out are the kernel's.
+    """
+
+    def enter(kernel: Kernel) -> Kernel:
+        name = kernel.__name__
+        if form is not None:
+            FORMS[name] = form
+        sentence = (kernel.__doc__ or "").split("\n", 1)[0]
+        names = {"generic": name, "method": name, "torch": name}
+        OPS[name] = Op(name, sentence, function or name.capitalize(), **names | more)
+        return kernel
+
+    return enter
+
+
+def students(name: str, sentence: str, function: str = "", **more: Any) -> None:
+    """Enter an operation whose kernel and class students write, in `minigrad.operators` and `minigrad.functions`."""
+    names = {"generic": name, "method": name, "torch": name}
+    OPS[name] = Op(name, sentence, function or name.capitalize(), written=True, **names | more)
