@@ -32,7 +32,8 @@ def lines() -> Iterator[str]:
             yield from documented(f"class {op.function}(Elementwise):", getattr(functions, op.function))
     for op in OPS.values():
         if op.generic:
-            yield from documented(f"def {op.generic}(x: Any) -> Any:", getattr(functions, op.generic))
+            inputs = ", ".join(f"{name}: Any" for name in op.inputs)
+            yield from documented(f"def {op.generic}({inputs}) -> Any:", getattr(functions, op.generic))
     yield "class OfScalars:"
     for op in OPS.values():
         if op.method and op.of_numbers:

@@ -24,44 +24,24 @@ from minigrad.machine import overrides
 
 if TYPE_CHECKING:
     from minigrad.elementwise.derived import *  # noqa: F403 (what the table gives is made below, at the end)
-    from minigrad.elementwise.derived import cos, log
+    from minigrad.elementwise.derived import cos, where
 
 __all__ = [
-    "EQ",
-    "GE",
-    "GT",
-    "LE",
-    "LT",
-    "NE",
     "Add",
-    "Clip",
     "Div",
     "Dot",
     "Elementwise",
     "Exp",
-    "FloorDivide",
     "Function",
     "Inv",
     "Log",
-    "Max",
-    "Min",
     "Mul",
     "Neg",
-    "Pow",
     "ReLU",
-    "Remainder",
     "Sigmoid",
     "Sin",
-    "Sub",
-    "Where",
     "all_functions",
-    "clip",
     "dot",
-    "floor_divide",
-    "maximum",
-    "minimum",
-    "power",
-    "where",
 ]
 
 
@@ -317,24 +297,6 @@ class Add(Elementwise):
         return d_output, d_output
 
 
-class Sub(Elementwise):
-    """a - b.
-
-    >>> x = minigrad.Scalar(3.0)
-    >>> minigrad.functions.Sub.apply(10.0, x).backward()
-    >>> x.grad
-    -1.0
-    """
-
-    kernel = "sub"
-    saves_inputs = False
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The second input moves the output the other way."""
-        return d_output, -d_output
-
-
 class Mul(Elementwise):
     """a * b."""
 
@@ -434,30 +396,6 @@ class Inv(Elementwise):
         (a,) = ctx.saved_values
         return -d_output / (a * a)
         ### END SOLUTION
-
-
-class Pow(Elementwise):
-    """a to the power b.
-
-    >>> x = minigrad.Scalar(3.0)
-    >>> minigrad.functions.Pow.apply(x, 2.0).backward()
-    >>> x.grad
-    6.0
-    """
-
-    kernel = "pow"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivatives are b a^(b-1) and a^b log a; 0 where the power does not depend on that input."""
-        a, b = ctx.saved_values
-        # The exponent is made harmless where its power is not used, or 0 * inf would reach higher derivatives.
-        d_a = where(b == 0.0, 0.0, d_output * b * power(a, where(b == 0.0, 1.0, b) - 1.0))
-        # 0^b is 0 for every b > 0, although log 0 is infinite: its base is made harmless, likewise.
-        is_harmless = isinstance(a, Real) and a != 0.0  # `where` would give a plain number the default type
-        base = a if is_harmless else where((a == 0.0) * (b >= 0.0), 1.0, a)
-        d_b = d_output * power(a, b) * log(base)
-        return d_a, d_b
 
 
 class Dot(Function):
@@ -603,137 +541,6 @@ class Sin(Elementwise):
         return d_output * cos(a)
 
 
-# --- choices ------------------------------------------------------------------------------------------------
-
-
-class LT(Elementwise):
-    """1 where a < b, else 0; a step has no useful derivative."""
-
-    kernel = "lt"
-    differentiable = False
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """Flat everywhere but at the step."""
-        return 0.0, 0.0
-
-
-class EQ(LT):
-    """1 where a equals b, else 0; a step has no useful derivative."""
-
-    kernel = "eq"
-
-
-class Max(Elementwise):
-    """The larger of a and b.
-
-    >>> a, b = minigrad.Scalar(2.0), minigrad.Scalar(2.0)
-    >>> minigrad.functions.Max.apply(a, b).backward()
-    >>> a.grad, b.grad
-    (0.5, 0.5)
-    """
-
-    kernel = "max"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The larger input moves the output; equal ones share it, and beside nan both do, as in PyTorch."""
-        a, b = ctx.saved_values
-        half = 0.5 * d_output
-        d_a = where(a == b, half, where(a < b, 0.0, d_output))
-        d_b = where(a == b, half, where(b < a, 0.0, d_output))
-        return d_a, d_b
-
-
-class GT(LT):
-    """1 where a > b, else 0; a step has no useful derivative."""
-
-    kernel = "gt"
-
-
-class LE(LT):
-    """1 where a <= b, else 0; a step has no useful derivative."""
-
-    kernel = "le"
-
-
-class GE(LT):
-    """1 where a >= b, else 0; a step has no useful derivative."""
-
-    kernel = "ge"
-
-
-class NE(LT):
-    """1 where a differs from b, else 0; a step has no useful derivative."""
-
-    kernel = "ne"
-
-
-class FloorDivide(Elementwise):
-    """The largest whole number that is not above a / b; its steps have no useful derivative."""
-
-    kernel = "floor_divide"
-    differentiable = False
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """Flat everywhere but at the steps."""
-        return 0.0, 0.0
-
-
-class Remainder(Elementwise):
-    """a - b floor(a / b): it has the sign of b."""
-
-    kernel = "remainder"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The first input moves the output one for one, the second by the number of steps that were taken away."""
-        a, b = ctx.saved_values
-        return d_output, -d_output * floor_divide(a, b)
-
-
-class Min(Elementwise):
-    """The smaller of a and b."""
-
-    kernel = "min"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The smaller input moves the output; equal ones share it, and beside nan both do, as in PyTorch."""
-        a, b = ctx.saved_values
-        half = 0.5 * d_output
-        d_a = where(a == b, half, where(b < a, 0.0, d_output))
-        d_b = where(a == b, half, where(a < b, 0.0, d_output))
-        return d_a, d_b
-
-
-class Clip(Elementwise):
-    """a moved into [low, high]."""
-
-    kernel = "clip"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """Whichever of a, low and high is the output moves it; at a bound it is a, as in PyTorch."""
-        a, low, high = ctx.saved_values
-        inside = (a >= low) * (a <= high)
-        is_low, is_high = (a < low) * (low < high), (a > high) + (high < low)
-        return where(inside, d_output, 0.0), where(is_low, d_output, 0.0), where(is_high, d_output, 0.0)
-
-
-class Where(Elementwise):
-    """a where the condition is not 0, else b."""
-
-    kernel = "where"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The chosen input moves the output, the other does not."""
-        condition, _, _ = ctx.saved_values
-        return 0.0, where(condition, d_output, 0.0), where(condition, 0.0, d_output)
-
-
 # --- the same functions for floats and variables, used by the rules above -----------------------------------
 
 
@@ -748,15 +555,6 @@ def _generic(function: type[Elementwise], *inputs: Any) -> Any:
     return getattr(operators, function.kernel)(*inputs)
 
 
-def where(condition: Any, a: Any, b: Any) -> Any:
-    """Return a where the condition holds (is not 0), else b.
-
-    >>> minigrad.functions.where(1.0, minigrad.Scalar(5.0), 7.0).item()
-    5.0
-    """
-    return _generic(Where, condition, a, b)
-
-
 def dot(xs: Sequence[Any], ys: Sequence[Any], start: Any = 0.0) -> Any:
     """Return start + x1 y1 + ... + xn yn, as one operation instead of 2n.
 
@@ -769,51 +567,6 @@ def dot(xs: Sequence[Any], ys: Sequence[Any], start: Any = 0.0) -> Any:
     if len(xs) != len(ys):
         raise ValueError(f"dot: {len(xs)} numbers times {len(ys)}; both sequences must have the same length")
     return Dot.apply(start, *xs, *ys)
-
-
-def power(a: Any, b: Any) -> Any:
-    """Return a to the power b, with IEEE semantics for floats too.
-
-    >>> minigrad.functions.power(2.0, 3.0)
-    8.0
-    """
-    return _generic(Pow, a, b)
-
-
-def maximum(a: Any, b: Any) -> Any:
-    """Return the larger of a and b.
-
-    >>> minigrad.functions.maximum(2.0, 3.0)
-    3.0
-    """
-    return _generic(Max, a, b)
-
-
-def minimum(a: Any, b: Any) -> Any:
-    """Return the smaller of a and b.
-
-    >>> minigrad.functions.minimum(2.0, 3.0)
-    2.0
-    """
-    return _generic(Min, a, b)
-
-
-def clip(a: Any, low: Any, high: Any) -> Any:
-    """Return a moved into [low, high].
-
-    >>> minigrad.functions.clip(7.0, 0.0, 1.0)
-    1.0
-    """
-    return _generic(Clip, a, low, high)
-
-
-def floor_divide(a: Any, b: Any) -> Any:
-    """Return the largest whole number that is not above a / b.
-
-    >>> minigrad.functions.floor_divide(-5.0, 3.0)
-    -2.0
-    """
-    return _generic(FloorDivide, a, b)
 
 
 def all_functions() -> Sequence[type[Function]]:
@@ -831,34 +584,45 @@ def all_functions() -> Sequence[type[Function]]:
 
 def _class_of(op: Op) -> type[Elementwise]:
     """Make the class of an operation whose rule stands in the table; without a rule, its result is a constant."""
+    wanted, saves_output = len(op.saves), op.saves == ("out",)
 
     def backward(ctx: Context, d_output: Any) -> Any:
         """Return d_output times the derivative."""
-        return 0.0 if op.rule is None else op.rule(sys.modules[__name__], d_output, *ctx.saved_values)
+        if op.rule is None:
+            return (0.0,) * len(op.inputs)
+        saved = ctx.saved_values
+        if len(saved) != wanted:  # in a context that another forward has filled
+            some = "not enough" if len(saved) < wanted else "too many"
+            raise ValueError(f"{some} values to unpack (expected {wanted}, got {len(saved)})")
+        return op.rule(sys.modules[__name__], d_output, *saved)
 
     backward.__qualname__ = f"{op.function}.backward"
     return type(
         op.function,
         (Elementwise,),
         {
-            "__doc__": f"Computes {op.about('x', 'x')}.",
+            "__doc__": op.sentence.replace("Return", "Computes", 1),
             "__module__": __name__,
             "kernel": op.name,
-            "saves_output": op.saves_output,
+            "saves_output": saves_output,
+            "saves_inputs": bool(op.saves) and not saves_output,
             "differentiable": op.rule is not None,
             "backward": staticmethod(backward),
         },
     )
 
 
-def _function_of(op: Op) -> Callable[[Any], Any]:
+def _function_of(op: Op) -> Callable[..., Any]:
     """Make the function of an operation that takes numbers and variables."""
 
-    def function(x: Any) -> Any:
-        return _generic(globals()[op.function], x)
+    def function(*inputs: Any) -> Any:
+        return _generic(globals()[op.function], *inputs)
 
     function.__name__ = function.__qualname__ = op.generic
     function.__doc__ = op.sentence
+    function.__dict__["__signature__"] = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in op.inputs]
+    )
     return function
 
 

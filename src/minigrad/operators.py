@@ -10,63 +10,46 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
+from minigrad.elementwise.entry import kernels_in
 from minigrad.elementwise.forms import FORMS as FORMS
 from minigrad.elementwise.forms import Expression as Expression
 from minigrad.elementwise.forms import Form as Form
 from minigrad.elementwise.ieee import divide_by_zero, ieee
-from minigrad.elementwise.table import *  # noqa: F403 (sin, sqrt and their kin: one entry of the table for each)
-from minigrad.elementwise.table import kernels as _in_the_table
+from minigrad.elementwise.several import *  # noqa: F403 (what nobody writes is one entry of the table for each)
+from minigrad.elementwise.several import _if_false as _if_false
+from minigrad.elementwise.several import _if_true as _if_true
+from minigrad.elementwise.table import *  # noqa: F403
 
 __all__ = [
     "add",
     "addLists",
-    "clip",
     "div",
     "eq",
     "exp",
     "exp_back",
-    "floor_divide",
-    "ge",
-    "gt",
     "id",
     "ieee",
     "inv",
     "inv_back",
     "is_close",
-    "le",
     "log",
     "log_back",
     "lt",
     "map",
     "max",
-    "min",
     "mul",
-    "ne",
     "neg",
     "negList",
-    "pow",
     "prod",
     "reduce",
     "relu",
     "relu_back",
-    "remainder",
     "sigmoid",
     "sigmoid_back",
-    "sub",
     "sum",
-    "where",
     "zipWith",
-    *_in_the_table,
+    *kernels_in(globals()),
 ]
-
-
-def _power_beyond_floats(x: float, y: float) -> float:
-    """The IEEE power where `math.pow` raises: a pole at 0, an overflow, or a root of a negative number."""
-    is_integer = float(y).is_integer()
-    if x < 0.0 and not is_integer:
-        return math.nan
-    is_odd = is_integer and math.fmod(y, 2.0) != 0.0
-    return math.copysign(math.inf, x) if is_odd else math.inf
 
 
 # --- arithmetic ---------------------------------------------------------------------------------------------
@@ -106,18 +89,6 @@ def _negative(x: int) -> int:
 FORMS["neg"] = Form(numpy="negative", line="-{0}", keeps_integers=True, of_integers=_negative)
 
 
-def sub(x: float, y: float) -> float:
-    """Return x - y.
-
-    >>> minigrad.operators.sub(5.0, 3.0)
-    2.0
-    """
-    return x - y
-
-
-FORMS["sub"] = Form(numpy="subtract", line="{0} - {1}", keeps_integers=True)
-
-
 @ieee(divide_by_zero)
 def div(x: float, y: float) -> float:
     """Return x / y; x / 0 is an infinity with the sign of x / y, and 0 / 0 is nan.
@@ -129,25 +100,6 @@ def div(x: float, y: float) -> float:
 
 
 FORMS["div"] = Form(numpy="true_divide", line="{0} / {1}")
-
-
-@ieee(_power_beyond_floats)
-def pow(x: float, y: float) -> float:
-    """Return x to the power y; nan where no real number is the answer.
-
-    >>> minigrad.operators.pow(2.0, 3.0), minigrad.operators.pow(-1.0, 0.5)
-    (8.0, nan)
-    """
-    return math.pow(x, y)
-
-
-FORMS["pow"] = Form(
-    numpy="power",
-    line="{0} ** {1}",
-    float_line="math_pow({0}, {1})",
-    powers={-1.0: "one / {0}", 1.0: "{0}", 2.0: "{0} * {0}", 3.0: "{0} * {0} * {0}"},
-    is_dear=True,
-)
 
 
 # --- comparison ---------------------------------------------------------------------------------------------
@@ -185,113 +137,11 @@ def max(x: float, y: float) -> float:
 FORMS["max"] = Form(numpy="maximum", line="maximum({0}, {1})", keeps_integers=True, start=-math.inf, fold="maximum")
 
 
-def min(x: float, y: float) -> float:
-    """Return the smaller of x and y; nan if either is nan.
-
-    >>> minigrad.operators.min(2.0, 3.0)
-    2.0
-    """
-    if x != x or x < y:
-        return x
-    return y
-
-
-FORMS["min"] = Form(numpy="minimum", line="minimum({0}, {1})", keeps_integers=True, start=math.inf, fold="minimum")
-
-
-def clip(x: float, low: float, high: float) -> float:
-    """Return x moved into [low, high]; nan stays nan, and high wins where low is larger.
-
-    >>> minigrad.operators.clip(7.0, 0.0, 1.0)
-    1.0
-    """
-    return min(max(x, low), high)
-
-
-FORMS["clip"] = Form(
-    numpy="clipped", line="minimum(maximum({0}, {1}), {2})", keeps_integers=True, in_pairs=("min", ("max", 0, 1), 2)
-)
-
-
-def gt(x: float, y: float) -> float:
-    """Return 1.0 if x is greater than y, else 0.0.
-
-    >>> minigrad.operators.gt(3.0, 2.0)
-    1.0
-    """
-    return 1.0 if x > y else 0.0
-
-
-FORMS["gt"] = Form(numpy="greater", line="select({0} > {1}, one, zero)", compares=True, keeps_integers=True)
-
-
-def le(x: float, y: float) -> float:
-    """Return 1.0 if x is at most y, else 0.0.
-
-    >>> minigrad.operators.le(3.0, 3.0)
-    1.0
-    """
-    return 1.0 if x <= y else 0.0
-
-
-FORMS["le"] = Form(numpy="less_equal", line="select({0} <= {1}, one, zero)", compares=True, keeps_integers=True)
-
-
-def ge(x: float, y: float) -> float:
-    """Return 1.0 if x is at least y, else 0.0.
-
-    >>> minigrad.operators.ge(2.0, 3.0)
-    0.0
-    """
-    return 1.0 if x >= y else 0.0
-
-
-FORMS["ge"] = Form(numpy="greater_equal", line="select({0} >= {1}, one, zero)", compares=True, keeps_integers=True)
-
-
-def ne(x: float, y: float) -> float:
-    """Return 1.0 if x differs from y, else 0.0; nan differs from everything.
-
-    >>> minigrad.operators.ne(2.0, 3.0)
-    1.0
-    """
-    return 1.0 if x != y else 0.0
-
-
-FORMS["ne"] = Form(numpy="not_equal", line="select({0} != {1}, one, zero)", compares=True, keeps_integers=True)
-
-
 def is_close(x: float, y: float) -> float:
     """Return 1.0 if x and y differ by less than 0.01, else 0.0."""
     ### BEGIN SOLUTION
     return 1.0 if abs(x - y) < 1e-2 else 0.0
     ### END SOLUTION
-
-
-def where(condition: float, x: float, y: float) -> float:
-    """Return x if the condition is not 0.0, else y.
-
-    >>> minigrad.operators.where(1.0, 5.0, 7.0), minigrad.operators.where(0.0, 5.0, 7.0)
-    (5.0, 7.0)
-    """
-    return x if condition != 0.0 else y
-
-
-FORMS["where"] = Form(
-    numpy="chosen",
-    line="select({0} != zero, {1}, {2})",
-    keeps_integers=True,
-    in_pairs=("add", ("_if_true", 0, 1), ("_if_false", 0, 2)),
-)
-
-
-def _if_true(condition: float, x: float) -> float:
-    # Not 0.0: adding -0.0 changes no number, not even -0.0.
-    return x if condition != 0.0 else -0.0
-
-
-def _if_false(condition: float, x: float) -> float:
-    return -0.0 if condition != 0.0 else x
 
 
 # --- elementary functions -----------------------------------------------------------------------------------
@@ -376,32 +226,6 @@ def sigmoid(x: float) -> float:
 
 
 FORMS["sigmoid"] = Form(numpy="sigmoid", float_line="sigmoid({0})", is_dear=True)
-
-
-@ieee(lambda x, y: math.nan if y == 0.0 else None)
-def remainder(x: float, y: float) -> float:
-    """Return what is left of x after whole steps of y: between 0 and y, as Python's ``%``; nan for a y of 0.
-
-    >>> minigrad.operators.remainder(5.0, 3.0), minigrad.operators.remainder(-5.0, 3.0)
-    (2.0, 1.0)
-    """
-    return x % y
-
-
-FORMS["remainder"] = Form(numpy="remainder", keeps_integers=True)
-
-
-@ieee(divide_by_zero)
-def floor_divide(x: float, y: float) -> float:
-    """Return the largest whole number that is not above x / y, as Python's ``//``; for a y of 0, x / y.
-
-    >>> minigrad.operators.floor_divide(5.0, 3.0), minigrad.operators.floor_divide(-5.0, 3.0)
-    (1.0, -2.0)
-    """
-    return x // y
-
-
-FORMS["floor_divide"] = Form(numpy="floor_divide", keeps_integers=True)
 
 
 # --- derivatives times an upstream derivative ---------------------------------------------------------------

@@ -6,6 +6,48 @@ from minigrad.functions import Elementwise
 from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor
 
+class Sub(Elementwise):
+    """Computes x - y."""
+
+class Pow(Elementwise):
+    """Computes x to the power y; nan where no real number is the answer."""
+
+class Remainder(Elementwise):
+    """Computes what is left of x after whole steps of y: between 0 and y, as Python's ``%``; nan for a y of 0."""
+
+class FloorDivide(Elementwise):
+    """Computes the largest whole number that is not above x / y, as Python's ``//``; for a y of 0, x / y."""
+
+class LT(Elementwise):
+    """Computes 1.0 if x is less than y, else 0.0."""
+
+class EQ(Elementwise):
+    """Computes 1.0 if x equals y, else 0.0."""
+
+class GT(Elementwise):
+    """Computes 1.0 if x is greater than y, else 0.0."""
+
+class LE(Elementwise):
+    """Computes 1.0 if x is at most y, else 0.0."""
+
+class GE(Elementwise):
+    """Computes 1.0 if x is at least y, else 0.0."""
+
+class NE(Elementwise):
+    """Computes 1.0 if x differs from y, else 0.0; nan differs from everything."""
+
+class Max(Elementwise):
+    """Computes the larger of x and y; nan if either is nan."""
+
+class Min(Elementwise):
+    """Computes the smaller of x and y; nan if either is nan."""
+
+class Clip(Elementwise):
+    """Computes x moved into [low, high]; nan stays nan, and high wins where low is larger."""
+
+class Where(Elementwise):
+    """Computes x if the condition is not 0.0, else y."""
+
 class Cos(Elementwise):
     """Computes the cosine of x, in radians."""
 
@@ -38,6 +80,24 @@ class Floor(Elementwise):
 
 class Round(Elementwise):
     """Computes the nearest whole number to x, of two equally near ones the even one; Python's `round` keeps its name."""
+
+def power(x: Any, y: Any) -> Any:
+    """Return x to the power y; nan where no real number is the answer."""
+
+def floor_divide(x: Any, y: Any) -> Any:
+    """Return the largest whole number that is not above x / y, as Python's ``//``; for a y of 0, x / y."""
+
+def maximum(x: Any, y: Any) -> Any:
+    """Return the larger of x and y; nan if either is nan."""
+
+def minimum(x: Any, y: Any) -> Any:
+    """Return the smaller of x and y; nan if either is nan."""
+
+def clip(x: Any, low: Any, high: Any) -> Any:
+    """Return x moved into [low, high]; nan stays nan, and high wins where low is larger."""
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """Return x if the condition is not 0.0, else y."""
 
 def exp(x: Any) -> Any:
     """Return e to the power of x."""

@@ -1,5 +1,7 @@
 """The table: one entry for each elementwise operation of one input. To add an op, write its entry here.
 
+Operations of two or three inputs are in `several`.
+
 A rule is written with operators and with functions of ``f``, which are differentiable, so that it serves numbers,
 variables and higher derivatives: ``lambda f, d, x: d * f.cos(x)``. It returns d, the derivative of the final result
 with respect to the output, times the derivative of the kernel at x. A rule that needs the output calls it ``out``.
@@ -10,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from minigrad.elementwise.entry import OPS, entry, students
+from minigrad.elementwise.entry import entry, kernels_in, students
 from minigrad.elementwise.forms import Form
 from minigrad.elementwise.ieee import ieee
 
@@ -250,7 +252,5 @@ def rint(x: float) -> float:
     return math.copysign(below + 1.0 if up else below, x)
 
 
-kernels = [name for name in OPS if name in globals()]
-"""The operators that stand here, which `minigrad.operators` takes over."""
 if not TYPE_CHECKING:  # for which a computed list would be an empty one
-    __all__ = kernels
+    __all__ = kernels_in(globals())

@@ -95,13 +95,13 @@ def _sigmoid(d: Array, result: Tensor) -> Sequence[Array | None]:
     return (d * y * (1.0 - y),)
 
 
-def _of_the_table(rule: Callable[..., Array], saves_output: bool) -> Rule:
+def _of_the_table(rule: Callable[..., Array], saves: tuple[str, ...]) -> Rule:
     """Return the rule of an entry in `minigrad.elementwise.table` as a rule of arrays: it calls no other function."""
-    if saves_output:
+    if saves == ("out",):
         return lambda d, result: (rule(None, d, result._array),)
     return lambda d, result: (rule(None, d, result._inputs[0]._array),)
 
 
 for _op in OPS.values():
     if _op.frequent and _op.rule is not None:
-        _rule_of(getattr(functions, _op.function))(_of_the_table(_op.rule, _op.saves_output))
+        _rule_of(getattr(functions, _op.function))(_of_the_table(_op.rule, _op.saves))

@@ -224,7 +224,7 @@ def _apply(function: type[functions.Function], inputs: Sequence[Any]) -> Any:
 def _of_the_table(op: Op) -> Any:
     """Make the twin of a method from the rule of its entry, whose functions are the operators here."""
     rule: Any = op.rule
-    if op.saves_output:
+    if op.saves == ("out",):
         return _unary(getattr(functions, op.function), lambda x, y: rule(operators, 1.0, y))
     return _unary(getattr(functions, op.function), lambda x, y: rule(operators, 1.0, x))
 
@@ -253,7 +253,7 @@ _twins: dict[str, Any] = {
     "sin": _unary(functions.Sin, lambda x, y: operators.cos(x)),
     "sigmoid": _unary(functions.Sigmoid, lambda x, y: y * (1.0 - y)),
     "relu": _relu,
-    **{op.method: _of_the_table(op) for op in OPS.values() if op.rule is not None},
+    **{op.method: _of_the_table(op) for op in OPS.values() if op.method and op.rule is not None},
 }
 
 
