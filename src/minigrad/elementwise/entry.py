@@ -33,6 +33,7 @@ class Op:
         method: Of an operation of one input: the method of `Tensor`, and of `Scalar` where of_numbers is true; "" where
             the class writes its own.
         in_place: Whether `Tensor` has the method with an underscore too.
+        module: The module in `minigrad.nn`, whose function in `minigrad.nn.functional` has the method's name; or "".
         of_numbers: Whether `Scalar` has the method.
         example: The elements of a tensor, and those of the result, as they are printed.
         positive: Whether the inputs of the tests are above 0.
@@ -48,6 +49,7 @@ class Op:
     rule: Rule | None = None
     generic: str = ""
     method: str = ""
+    module: str = ""
     in_place: bool = True
     of_numbers: bool = True
     example: tuple[str, str] = ("", "")
@@ -74,10 +76,15 @@ class Op:
         first = re.sub(r"\bx\b", x, head, count=1)
         return re.sub(r"\bx\b", it, first) + "".join(tail)
 
-    def documented(self, sentence: str, method: str) -> str:
-        """Return a docstring: a sentence, and below it the example with a method of a tensor."""
+    def documented(self, sentence: str, call: str) -> str:
+        """Return a docstring: a sentence, and below it the example.
+
+        Args:
+            sentence: Says what is computed.
+            call: The expression that computes it, with ``{0}`` for the tensor.
+        """
         numbers, result = self.example
-        return f"{sentence}\n\n>>> minigrad.tensor([{numbers}]).{method}()\ntensor([{result}])\n"
+        return f"{sentence}\n\n>>> {call.format(f'minigrad.tensor([{numbers}])')}\ntensor([{result}])\n"
 
 
 OPS: dict[str, Op] = {}

@@ -25,6 +25,7 @@ students(
 students(
     "sigmoid",
     "Return the sigmoid of x: 1 / (1 + e^-x).",
+    module="Sigmoid",
     example=("-1.0, 0.0, 1.0", "0.2689, 0.5000, 0.7311"),
     frequent=True,
 )
@@ -83,6 +84,7 @@ def cos(x: float) -> float:
 @entry(
     form=Form(numpy="tanh", float_line="tanh({0})", is_dear=True),
     rule=lambda f, d, out: d * (1.0 - out * out),
+    module="Tanh",
     example=("0.0, 1.0", "0.0000, 0.7616"),
     frequent=True,
 )

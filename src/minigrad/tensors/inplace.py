@@ -397,7 +397,7 @@ def _of_the_table(op: Op) -> Any:
         return _change(self, name, getattr(functions, op.function))
 
     method.__name__, method.__qualname__ = name, f"InPlace.{name}"
-    method.__doc__ = op.documented(f"Replace every element x by {op.about('x', 'x')}.", name)
+    method.__doc__ = op.documented(f"Replace every element x by {op.about('x', 'x')}.", f"{{0}}.{name}()")
     return method
 
 

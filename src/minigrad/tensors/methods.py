@@ -628,7 +628,7 @@ def _of_the_table(op: Op) -> Any:
         return getattr(functions, op.function).apply(self)
 
     method.__name__, method.__qualname__ = op.method, f"Methods.{op.method}"
-    method.__doc__ = op.documented(f"Return {op.about('every element')}.", op.method)
+    method.__doc__ = op.documented(f"Return {op.about('every element')}.", f"{{0}}.{op.method}()")
     return method
 
 
