@@ -137,7 +137,7 @@ def walk(title, scratch):
 USE = """
 import numpy as np
 import minigrad as mg
-from minigrad import Scalar, functions
+from minigrad import Scalar, functions, operators
 
 for count in (6, 200_000):  # NumPy's arrays, and compiled loops
     numbers = np.linspace(-2.0, 2.0, count)
@@ -146,9 +146,13 @@ for count in (6, 200_000):  # NumPy's arrays, and compiled loops
     y.sum().backward()
     np.testing.assert_allclose(y.detach().numpy(), np.arctan(numbers), rtol=1e-6)
     np.testing.assert_allclose(x.grad.numpy(), 1.0 / (1.0 + numbers * numbers), rtol=1e-6)
-a = Scalar(0.5)
-functions.Atan.apply(a).backward()
-assert abs(a.derivative - 0.8) < 1e-12
+for atan in (functions.Atan.apply, functions.atan, Scalar.atan):
+    a = Scalar(0.5)
+    atan(a).backward()
+    assert abs(a.derivative - 0.8) < 1e-12
+assert operators.atan(1.0) == functions.atan(1.0) == np.pi / 4
+assert mg.atan(x).equal(y) and mg.tensor(numbers).atan_().equal(y)
+assert mg.Tensor.atan.__doc__.startswith("Return the arc tangent of every element, in radians.")
 print(mg.__file__)
 """
 
@@ -158,10 +162,10 @@ print(mg.__file__)
 )
 @pytest.mark.full("a guide is followed in a copy of the project", share=24)
 def test_the_walk_of_an_op(scratch, unmeasured):
-    """After four files, atan has values and gradients, as numbers, arrays and compiled loops, and passes the tests."""
+    """After one entry, atan has values and gradients, as numbers, arrays and compiled loops, and passes the tests."""
     with unmeasured():
-        (_, listing, _), (_, code, said) = walk("An op", scratch)
-        assert (listing, code) == (0, 0), said
+        (_, typing, _), (_, listing, _), (_, code, said) = walk("An op", scratch)
+        assert (typing, listing, code) == (0, 0, 0), said
         passed = int(re.search(r"(\d+) passed", said)[1])
         assert passed > 30
         (scratch / "use.py").write_text(USE)

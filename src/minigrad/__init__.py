@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad import autodiff, errors, functions, operators, scalar
 from minigrad.autodiff import enable_grad, no_grad
+from minigrad.elementwise.entry import OPS
 from minigrad.functions import Function
 from minigrad.machine import cuda_choice, pictures
 from minigrad.machine.missing import missing
@@ -164,18 +165,17 @@ _dtypes = {
 }
 _constants = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 # Methods of tensors that are functions too: ``minigrad.exp(x)`` is ``x.exp()``.
-_methods = frozenset(
+_methods = {op.method for op in OPS.values() if op.method} | frozenset(
     """
-    abs add addcdiv addcmul addmm all allclose amax amin any argmax argmin argsort bincount bmm broadcast_to ceil
-    chunk clamp clip clone cos count_nonzero cross cumprod cumsum diag div dot eq equal erf erfc exp flatten flip floor
-    floor_divide fmod gather ge gelu gt index_add index_fill index_select is_floating_point isclose isfinite isinf
-    isnan kthvalue le lerp log log10 log1p log2 log_softmax logical_and logical_not logical_or logical_xor logsumexp
-    lt masked_fill masked_select matmul max maximum mean median min minimum mm moveaxis movedim mul mv narrow ne neg
-    nonzero norm numel outer permute pow prod ravel reciprocal relu remainder repeat_interleave reshape roll round
-    rsqrt scatter scatter_add select sigmoid sign sin softmax sort split sqrt square squeeze std sub sum swapaxes
-    swapdims t take_along_dim tan tanh tile topk trace transpose tril triu trunc unbind unflatten unique unsqueeze
-    var
-    """.split()  # noqa: SIM905 (a list of 130 strings would fill the page)
+    add addcdiv addcmul addmm all allclose amax amin any argmax argmin argsort bincount bmm broadcast_to ceil chunk
+    clamp clip clone count_nonzero cross cumprod cumsum diag div dot eq equal flatten flip floor floor_divide fmod
+    gather ge gt index_add index_fill index_select is_floating_point isclose isfinite isinf isnan kthvalue le lerp
+    log10 log1p log2 log_softmax logical_and logical_not logical_or logical_xor logsumexp lt masked_fill
+    masked_select matmul max maximum mean median min minimum mm moveaxis movedim mul mv narrow ne nonzero norm numel
+    outer permute pow prod ravel remainder repeat_interleave reshape roll round rsqrt scatter scatter_add select
+    sign softmax sort split squeeze std sub sum swapaxes swapdims t take_along_dim tan tile topk trace transpose
+    tril triu trunc unbind unflatten unique unsqueeze var
+    """.split()  # noqa: SIM905 (a list of 120 strings would fill the page)
 )
 
 

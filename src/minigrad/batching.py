@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minigrad.elementwise.entry import OPS
 from minigrad.tensors import Tensor, creation
 
 __all__ = ["Batched", "aligned", "axis_to_front", "moved_axis", "unbatched", "vmap"]
@@ -90,7 +91,7 @@ class Batched:
         raise TypeError("vmap: `if` asks one question for a whole batch, whose examples may differ; use minigrad.where")
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("exp", "log", "sin", "cos", "tanh", "relu", "sigmoid", "sqrt"):
+        if any(name == op.method for op in OPS.values()):  # each element by itself: exp, sin and their kin
             return lambda: Batched(getattr(self.value, name)())
         raise AttributeError(
             f"vmap: there is no batching rule for {name!r} here; minigrad.transforms.vmap has them all"

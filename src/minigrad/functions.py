@@ -11,77 +11,37 @@ serves floats, `Scalar` objects and, since its own result can be differentiated 
 from __future__ import annotations
 
 import inspect
-import math
+import sys
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from minigrad import operators
 from minigrad.autodiff import Context
+from minigrad.elementwise.entry import OPS, Op
 from minigrad.errors import FunctionError
 from minigrad.machine import overrides
 
+if TYPE_CHECKING:
+    from minigrad.elementwise.derived import *  # noqa: F403 (what the table gives is made below, at the end)
+    from minigrad.elementwise.derived import cos, where
+
 __all__ = [
-    "EQ",
-    "GE",
-    "GT",
-    "LE",
-    "LT",
-    "NE",
-    "Abs",
     "Add",
-    "Clip",
-    "Cos",
     "Div",
     "Dot",
     "Elementwise",
-    "Erf",
-    "Erfc",
     "Exp",
-    "Floor",
-    "FloorDivide",
     "Function",
-    "Gelu",
     "Inv",
     "Log",
-    "Max",
-    "Min",
     "Mul",
     "Neg",
-    "Pow",
     "ReLU",
-    "Remainder",
-    "Round",
     "Sigmoid",
-    "Sign",
     "Sin",
-    "Sqrt",
-    "Square",
-    "Sub",
-    "Tanh",
-    "Where",
-    "absolute",
     "all_functions",
-    "clip",
-    "cos",
     "dot",
-    "erf",
-    "erfc",
-    "exp",
-    "floor_divide",
-    "gelu",
-    "log",
-    "maximum",
-    "minimum",
-    "power",
-    "relu",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sqrt",
-    "square",
-    "tanh",
-    "where",
 ]
 
 
@@ -338,24 +298,6 @@ class Add(Elementwise):
         return d_output, d_output
 
 
-class Sub(Elementwise):
-    """a - b.
-
-    >>> x = minigrad.Scalar(3.0)
-    >>> minigrad.functions.Sub.apply(10.0, x).backward()
-    >>> x.grad
-    -1.0
-    """
-
-    kernel = "sub"
-    saves_inputs = False
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The second input moves the output the other way."""
-        return d_output, -d_output
-
-
 class Mul(Elementwise):
     """a * b."""
 
@@ -455,30 +397,6 @@ class Inv(Elementwise):
         (a,) = ctx.saved_values
         return -d_output / (a * a)
         ### END SOLUTION
-
-
-class Pow(Elementwise):
-    """a to the power b.
-
-    >>> x = minigrad.Scalar(3.0)
-    >>> minigrad.functions.Pow.apply(x, 2.0).backward()
-    >>> x.grad
-    6.0
-    """
-
-    kernel = "pow"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivatives are b a^(b-1) and a^b log a; 0 where the power does not depend on that input."""
-        a, b = ctx.saved_values
-        # The exponent is made harmless where its power is not used, or 0 * inf would reach higher derivatives.
-        d_a = where(b == 0.0, 0.0, d_output * b * power(a, where(b == 0.0, 1.0, b) - 1.0))
-        # 0^b is 0 for every b > 0, although log 0 is infinite: its base is made harmless, likewise.
-        is_harmless = isinstance(a, Real) and a != 0.0  # `where` would give a plain number the default type
-        base = a if is_harmless else where((a == 0.0) * (b >= 0.0), 1.0, a)
-        d_b = d_output * power(a, b) * log(base)
-        return d_a, d_b
 
 
 class Dot(Function):
@@ -606,25 +524,6 @@ class ReLU(Elementwise):
         ### END SOLUTION
 
 
-class Tanh(Elementwise):
-    """The hyperbolic tangent of a.
-
-    >>> x = minigrad.Scalar(0.0)
-    >>> minigrad.functions.Tanh.apply(x).backward()
-    >>> x.grad
-    1.0
-    """
-
-    kernel = "tanh"
-    saves_output = True
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is 1 - tanh^2."""
-        (output,) = ctx.saved_values
-        return d_output * (1.0 - output * output)
-
-
 class Sin(Elementwise):
     """The sine of a.
 
@@ -643,271 +542,6 @@ class Sin(Elementwise):
         return d_output * cos(a)
 
 
-class Cos(Elementwise):
-    """The cosine of a.
-
-    >>> x = minigrad.Scalar(0.0)
-    >>> minigrad.functions.Cos.apply(x).item()
-    1.0
-    """
-
-    kernel = "cos"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is -sin a."""
-        (a,) = ctx.saved_values
-        return -d_output * sin(a)
-
-
-class Sqrt(Elementwise):
-    """The square root of a.
-
-    >>> x = minigrad.Scalar(4.0)
-    >>> minigrad.functions.Sqrt.apply(x).backward()
-    >>> x.grad
-    0.25
-    """
-
-    kernel = "sqrt"
-    saves_output = True
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is 1 / (2 sqrt a)."""
-        (output,) = ctx.saved_values
-        return d_output / (2.0 * output)
-
-
-class Square(Elementwise):
-    """a * a.
-
-    >>> x = minigrad.Scalar(4.0)
-    >>> minigrad.functions.Square.apply(x).backward()
-    >>> x.grad
-    8.0
-    """
-
-    kernel = "square"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is 2 a."""
-        (a,) = ctx.saved_values
-        return d_output * (2.0 * a)
-
-
-class Abs(Elementwise):
-    """a without its sign.
-
-    >>> x = minigrad.Scalar(-4.0)
-    >>> minigrad.functions.Abs.apply(x).backward()
-    >>> x.grad
-    -1.0
-    """
-
-    kernel = "abs"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is the sign of a; 0 at 0, as in PyTorch."""
-        (a,) = ctx.saved_values
-        return d_output * sign(a)
-
-
-class Erf(Elementwise):
-    """The error function of a."""
-
-    kernel = "erf"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is 2 / sqrt(pi) e^(-a^2)."""
-        (a,) = ctx.saved_values
-        return d_output * (2.0 / math.sqrt(math.pi) * exp(-a * a))
-
-
-class Erfc(Elementwise):
-    """1 minus the error function of a."""
-
-    kernel = "erfc"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is -2 / sqrt(pi) e^(-a^2)."""
-        (a,) = ctx.saved_values
-        return d_output * (-2.0 / math.sqrt(math.pi) * exp(-a * a))
-
-
-class Gelu(Elementwise):
-    """a times the probability that a standard normal number is below a."""
-
-    kernel = "gelu"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The derivative is that probability, plus a times its density."""
-        (a,) = ctx.saved_values
-        probability = 0.5 * erfc(-a * math.sqrt(0.5))  # as `gelu` has it, so that a compiler computes it once for both
-        density = exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
-        return d_output * (probability + a * density)
-
-
-# --- choices ------------------------------------------------------------------------------------------------
-
-
-class LT(Elementwise):
-    """1 where a < b, else 0; a step has no useful derivative."""
-
-    kernel = "lt"
-    differentiable = False
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """Flat everywhere but at the step."""
-        return 0.0, 0.0
-
-
-class EQ(LT):
-    """1 where a equals b, else 0; a step has no useful derivative."""
-
-    kernel = "eq"
-
-
-class Max(Elementwise):
-    """The larger of a and b.
-
-    >>> a, b = minigrad.Scalar(2.0), minigrad.Scalar(2.0)
-    >>> minigrad.functions.Max.apply(a, b).backward()
-    >>> a.grad, b.grad
-    (0.5, 0.5)
-    """
-
-    kernel = "max"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The larger input moves the output; equal ones share it, and beside nan both do, as in PyTorch."""
-        a, b = ctx.saved_values
-        half = 0.5 * d_output
-        d_a = where(a == b, half, where(a < b, 0.0, d_output))
-        d_b = where(a == b, half, where(b < a, 0.0, d_output))
-        return d_a, d_b
-
-
-class GT(LT):
-    """1 where a > b, else 0; a step has no useful derivative."""
-
-    kernel = "gt"
-
-
-class LE(LT):
-    """1 where a <= b, else 0; a step has no useful derivative."""
-
-    kernel = "le"
-
-
-class GE(LT):
-    """1 where a >= b, else 0; a step has no useful derivative."""
-
-    kernel = "ge"
-
-
-class NE(LT):
-    """1 where a differs from b, else 0; a step has no useful derivative."""
-
-    kernel = "ne"
-
-
-class Sign(Elementwise):
-    """-1, 0 or 1; a step has no useful derivative."""
-
-    kernel = "sign"
-    differentiable = False
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """Flat everywhere but at the step."""
-        return 0.0
-
-
-class Floor(Sign):
-    """The largest whole number that is not above a."""
-
-    kernel = "floor"
-
-
-class Round(Sign):
-    """The nearest whole number, of two equally near ones the even one."""
-
-    kernel = "rint"
-
-
-class FloorDivide(Elementwise):
-    """The largest whole number that is not above a / b; its steps have no useful derivative."""
-
-    kernel = "floor_divide"
-    differentiable = False
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """Flat everywhere but at the steps."""
-        return 0.0, 0.0
-
-
-class Remainder(Elementwise):
-    """a - b floor(a / b): it has the sign of b."""
-
-    kernel = "remainder"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The first input moves the output one for one, the second by the number of steps that were taken away."""
-        a, b = ctx.saved_values
-        return d_output, -d_output * floor_divide(a, b)
-
-
-class Min(Elementwise):
-    """The smaller of a and b."""
-
-    kernel = "min"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The smaller input moves the output; equal ones share it, and beside nan both do, as in PyTorch."""
-        a, b = ctx.saved_values
-        half = 0.5 * d_output
-        d_a = where(a == b, half, where(b < a, 0.0, d_output))
-        d_b = where(a == b, half, where(a < b, 0.0, d_output))
-        return d_a, d_b
-
-
-class Clip(Elementwise):
-    """a moved into [low, high]."""
-
-    kernel = "clip"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """Whichever of a, low and high is the output moves it; at a bound it is a, as in PyTorch."""
-        a, low, high = ctx.saved_values
-        inside = (a >= low) * (a <= high)
-        is_low, is_high = (a < low) * (low < high), (a > high) + (high < low)
-        return where(inside, d_output, 0.0), where(is_low, d_output, 0.0), where(is_high, d_output, 0.0)
-
-
-class Where(Elementwise):
-    """a where the condition is not 0, else b."""
-
-    kernel = "where"
-
-    @staticmethod
-    def backward(ctx: Context, d_output: Any) -> Any:
-        """The chosen input moves the output, the other does not."""
-        condition, _, _ = ctx.saved_values
-        return 0.0, where(condition, d_output, 0.0), where(condition, 0.0, d_output)
-
-
 # --- the same functions for floats and variables, used by the rules above -----------------------------------
 
 
@@ -920,15 +554,6 @@ def _generic(function: type[Elementwise], *inputs: Any) -> Any:
 
         return arrays.elementwise(function.kernel, *inputs)
     return getattr(operators, function.kernel)(*inputs)
-
-
-def where(condition: Any, a: Any, b: Any) -> Any:
-    """Return a where the condition holds (is not 0), else b.
-
-    >>> minigrad.functions.where(1.0, minigrad.Scalar(5.0), 7.0).item()
-    5.0
-    """
-    return _generic(Where, condition, a, b)
 
 
 def dot(xs: Sequence[Any], ys: Sequence[Any], start: Any = 0.0) -> Any:
@@ -945,177 +570,6 @@ def dot(xs: Sequence[Any], ys: Sequence[Any], start: Any = 0.0) -> Any:
     return Dot.apply(start, *xs, *ys)
 
 
-def power(a: Any, b: Any) -> Any:
-    """Return a to the power b, with IEEE semantics for floats too.
-
-    >>> minigrad.functions.power(2.0, 3.0)
-    8.0
-    """
-    return _generic(Pow, a, b)
-
-
-def maximum(a: Any, b: Any) -> Any:
-    """Return the larger of a and b.
-
-    >>> minigrad.functions.maximum(2.0, 3.0)
-    3.0
-    """
-    return _generic(Max, a, b)
-
-
-def minimum(a: Any, b: Any) -> Any:
-    """Return the smaller of a and b.
-
-    >>> minigrad.functions.minimum(2.0, 3.0)
-    2.0
-    """
-    return _generic(Min, a, b)
-
-
-def clip(a: Any, low: Any, high: Any) -> Any:
-    """Return a moved into [low, high].
-
-    >>> minigrad.functions.clip(7.0, 0.0, 1.0)
-    1.0
-    """
-    return _generic(Clip, a, low, high)
-
-
-def sqrt(a: Any) -> Any:
-    """Return the square root of a.
-
-    >>> minigrad.functions.sqrt(9.0)
-    3.0
-    """
-    return _generic(Sqrt, a)
-
-
-def square(a: Any) -> Any:
-    """Return a * a.
-
-    >>> minigrad.functions.square(-3.0)
-    9.0
-    """
-    return _generic(Square, a)
-
-
-def absolute(a: Any) -> Any:
-    """Return a without its sign.
-
-    >>> minigrad.functions.absolute(-3.0)
-    3.0
-    """
-    return _generic(Abs, a)
-
-
-def sign(a: Any) -> Any:
-    """Return -1, 0 or 1: the sign of a.
-
-    >>> minigrad.functions.sign(-3.0)
-    -1.0
-    """
-    return _generic(Sign, a)
-
-
-def floor_divide(a: Any, b: Any) -> Any:
-    """Return the largest whole number that is not above a / b.
-
-    >>> minigrad.functions.floor_divide(-5.0, 3.0)
-    -2.0
-    """
-    return _generic(FloorDivide, a, b)
-
-
-def erf(a: Any) -> Any:
-    """Return the error function of a.
-
-    >>> round(minigrad.functions.erf(1.0), 4)
-    0.8427
-    """
-    return _generic(Erf, a)
-
-
-def erfc(a: Any) -> Any:
-    """Return 1 minus the error function of a, with all its digits where that is close to 1.
-
-    >>> round(minigrad.functions.erfc(1.0), 4)
-    0.1573
-    """
-    return _generic(Erfc, a)
-
-
-def gelu(a: Any) -> Any:
-    """Return a times the probability that a standard normal number is below a.
-
-    >>> round(minigrad.functions.gelu(1.0), 4)
-    0.8413
-    """
-    return _generic(Gelu, a)
-
-
-def exp(a: Any) -> Any:
-    """Return e to the power a.
-
-    >>> minigrad.functions.exp(minigrad.Scalar(0.0)).item()
-    1.0
-    """
-    return _generic(Exp, a)
-
-
-def log(a: Any) -> Any:
-    """Return the natural logarithm of a.
-
-    >>> minigrad.functions.log(minigrad.Scalar(1.0)).item()
-    0.0
-    """
-    return _generic(Log, a)
-
-
-def sin(a: Any) -> Any:
-    """Return the sine of a.
-
-    >>> minigrad.functions.sin(0.0)
-    0.0
-    """
-    return _generic(Sin, a)
-
-
-def cos(a: Any) -> Any:
-    """Return the cosine of a.
-
-    >>> minigrad.functions.cos(0.0)
-    1.0
-    """
-    return _generic(Cos, a)
-
-
-def tanh(a: Any) -> Any:
-    """Return the hyperbolic tangent of a.
-
-    >>> round(minigrad.functions.tanh(1.0), 4)
-    0.7616
-    """
-    return _generic(Tanh, a)
-
-
-def sigmoid(a: Any) -> Any:
-    """Return 1 / (1 + e^-a).
-
-    >>> minigrad.functions.sigmoid(minigrad.Scalar(0.0)).item()
-    0.5
-    """
-    return _generic(Sigmoid, a)
-
-
-def relu(a: Any) -> Any:
-    """Return a where it is positive, else 0.
-
-    >>> minigrad.functions.relu(minigrad.Scalar(-2.0)).item()
-    0.0
-    """
-    return _generic(ReLU, a)
-
-
 def all_functions() -> Sequence[type[Function]]:
     """Return every function of this module, for tests that must cover them all.
 
@@ -1124,3 +578,58 @@ def all_functions() -> Sequence[type[Function]]:
     """
     own = [value for value in globals().values() if isinstance(value, type) and issubclass(value, Function)]
     return [function for function in own if function not in (Function, Elementwise)]
+
+
+# --- what the table gives: the classes and functions of the operations that nobody writes -------------------
+
+
+def _class_of(op: Op) -> type[Elementwise]:
+    """Make the class of an operation whose rule stands in the table; without a rule, its result is a constant."""
+    wanted, saves_output = len(op.saves), op.saves == ("out",)
+
+    def backward(ctx: Context, d_output: Any) -> Any:
+        """Return d_output times the derivative."""
+        if op.rule is None:
+            return (0.0,) * len(op.inputs)
+        saved = ctx.saved_values
+        if len(saved) != wanted:  # in a context that another forward has filled
+            some = "not enough" if len(saved) < wanted else "too many"
+            raise ValueError(f"{some} values to unpack (expected {wanted}, got {len(saved)})")
+        return op.rule(sys.modules[__name__], d_output, *saved)
+
+    backward.__qualname__ = f"{op.function}.backward"
+    return type(
+        op.function,
+        (Elementwise,),
+        {
+            "__doc__": op.sentence.replace("Return", "Computes", 1),
+            "__module__": __name__,
+            "kernel": op.name,
+            "saves_output": saves_output,
+            "saves_inputs": bool(op.saves) and not saves_output,
+            "differentiable": op.rule is not None,
+            "backward": staticmethod(backward),
+        },
+    )
+
+
+def _function_of(op: Op) -> Callable[..., Any]:
+    """Make the function of an operation that takes numbers and variables."""
+
+    def function(*inputs: Any) -> Any:
+        return _generic(globals()[op.function], *inputs)
+
+    function.__name__ = function.__qualname__ = op.generic
+    function.__doc__ = op.sentence
+    function.__dict__["__signature__"] = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in op.inputs]
+    )
+    return function
+
+
+for _op in OPS.values():
+    if not _op.written:
+        globals()[_op.function] = _class_of(_op)
+    if _op.generic:
+        globals()[_op.generic] = _function_of(_op)
+__all__ += [name for op in OPS.values() for name in (op.function, op.generic) if name not in {*__all__, ""}]

@@ -306,7 +306,7 @@ def by_python(source: str) -> Callable[..., None]:
 
 @cache
 def _functions() -> dict[str, Callable[..., Any]]:
-    """Return exp, log and tanh for sources that Numba compiles: the library's own forms, which have no branches."""
+    """Return exp and its kin for sources that Numba compiles: the library's own forms, which have no branches."""
     from minigrad.backends.numba import vector
     from minigrad.machine._numba import numba
 
@@ -325,7 +325,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
         return stub
 
-    return {f"np_{name}": of_any_type(name) for name in ("exp", "log", "tanh")}
+    return {f"np_{name}": of_any_type(name) for name in OPS if name in vector.NAMES}
 
 
 def compiled(source: str) -> Callable[..., None]:

@@ -18,11 +18,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from minigrad import autodiff, functions
 from minigrad.autodiff import Context, History, is_grad_enabled
+from minigrad.elementwise.entry import OPS, Op
 from minigrad.errors import GraphError
 
 if TYPE_CHECKING:
     from minigrad.autodiff import Variable
+    from minigrad.elementwise.derived import OfScalars
     from minigrad.functions import Function
+else:
+    OfScalars = object  # its methods are made below, of the table
 
 __all__ = ["Arithmetic", "Scalar", "operate", "record"]
 
@@ -108,7 +112,7 @@ class Arithmetic:
         ### END SOLUTION
 
 
-class Scalar(Arithmetic):
+class Scalar(Arithmetic, OfScalars):
     """A differentiable number.
 
     Args:
@@ -424,62 +428,6 @@ class Scalar(Arithmetic):
 
     __hash__ = object.__hash__  # two variables of the same value are two variables
 
-    def exp(self) -> Scalar:
-        """Return e to this power.
-
-        >>> minigrad.Scalar(0.0).exp().item()
-        1.0
-        """
-        return operate(functions.Exp, self)
-
-    def log(self) -> Scalar:
-        """Return the natural logarithm.
-
-        >>> minigrad.Scalar(1.0).log().item()
-        0.0
-        """
-        return operate(functions.Log, self)
-
-    def sin(self) -> Scalar:
-        """Return the sine.
-
-        >>> round(minigrad.Scalar(1.0).sin().item(), 4)
-        0.8415
-        """
-        return operate(functions.Sin, self)
-
-    def cos(self) -> Scalar:
-        """Return the cosine.
-
-        >>> round(minigrad.Scalar(1.0).cos().item(), 4)
-        0.5403
-        """
-        return operate(functions.Cos, self)
-
-    def tanh(self) -> Scalar:
-        """Return the hyperbolic tangent.
-
-        >>> round(minigrad.Scalar(1.0).tanh().item(), 4)
-        0.7616
-        """
-        return operate(functions.Tanh, self)
-
-    def sigmoid(self) -> Scalar:
-        """Return 1 / (1 + e^-x).
-
-        >>> minigrad.Scalar(0.0).sigmoid().item()
-        0.5
-        """
-        return operate(functions.Sigmoid, self)
-
-    def relu(self) -> Scalar:
-        """Return the value where it is positive, else 0.
-
-        >>> minigrad.Scalar(-2.0).relu().item(), minigrad.Scalar(2.0).relu().item()
-        (0.0, 2.0)
-        """
-        return operate(functions.ReLU, self)
-
     def __float__(self) -> float:
         return self.data
 
@@ -489,6 +437,21 @@ class Scalar(Arithmetic):
     def __repr__(self) -> str:
         return f"Scalar({self.data})" if self.requires_grad else f"Scalar({self.data}, requires_grad=False)"
 
+
+def _of_the_table(op: Op) -> Any:
+    """Make the method of an elementwise operation."""
+
+    def method(self: Scalar) -> Scalar:
+        return operate(getattr(functions, op.function), self)
+
+    method.__name__, method.__qualname__ = op.method, f"Scalar.{op.method}"
+    method.__doc__ = f"Return {op.about('this number')}."
+    return method
+
+
+for _op in OPS.values():
+    if _op.method and _op.of_numbers:
+        setattr(Scalar, _op.method, _of_the_table(_op))
 
 functions.apply_to_numbers = lambda function, inputs: Scalar._apply(function, inputs)  # late: twins come and go
 

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pytorch import torch
 
 import minigrad
 from minigrad import functions, tensor_functions
+from minigrad.elementwise.entry import OPS
 from minigrad.functions import Function
 from minigrad.nn.convolution import Windows
 
@@ -109,12 +111,7 @@ _CLASSES = np.array([3, -1, 0, 3])
 _FACTORS = np.array([1.0, 0.0, 0.5, 2.0])
 
 ELEMENTWISE: dict[str, list[Sample]] = {
-    **{
-        name: _one()
-        for name in ("Abs", "Cos", "Erf", "Erfc", "Exp", "Gelu", "Inv", "Neg", "ReLU", "Sigmoid", "Sign", "Sin")
-    },
-    **{name: _one() for name in ("Floor", "Round", "Square", "Tanh")},
-    **{name: _one(positive=True) for name in ("Log", "Sqrt")},
+    **{op.function: _one(positive=op.positive) for op in OPS.values() if len(op.inputs) == 1},
     **{name: _two() for name in ("Add", "Div", "EQ", "GE", "GT", "LE", "LT", "Max", "Min", "Mul", "NE", "Sub")},
     **{name: _two(within=((-2.6, -2.4), (0.95, 1.05))) for name in ("FloorDivide", "Remainder")},
     "Pow": _two(positive=True),
@@ -205,40 +202,10 @@ LEFT_OUT = {
 SPECIAL = (-np.inf, -2.5, -1.0, -0.0, 0.0, 0.5, 3.0, np.inf, np.nan)
 
 TORCH: dict[str, str | Callable[..., Any]] = {
-    "Abs": "abs",
+    **{op.function: op.torch for op in OPS.values()},
     "Add": "add",
-    "Clip": "clamp",
-    "Cos": "cos",
     "Div": "div",
-    "EQ": "eq",
-    "Erf": "erf",
-    "Erfc": "erfc",
-    "Exp": "exp",
-    "Floor": "floor",
-    "FloorDivide": "floor_divide",
-    "GE": "ge",
-    "GT": "gt",
-    "Gelu": lambda a: torch.nn.functional.gelu(a),
-    "Inv": "reciprocal",
-    "LE": "le",
-    "LT": "lt",
-    "Log": "log",
-    "Max": "maximum",
-    "Min": "minimum",
     "Mul": "mul",
-    "NE": "ne",
-    "Neg": "neg",
-    "Pow": "pow",
-    "ReLU": "relu",
-    "Remainder": "remainder",
-    "Round": "round",
-    "Sigmoid": "sigmoid",
-    "Sign": "sign",
-    "Sin": "sin",
-    "Sqrt": "sqrt",
-    "Square": "square",
-    "Sub": "sub",
-    "Tanh": "tanh",
     "Where": lambda condition, a, b: torch.where(condition != 0.0, a, b),
 }
 COMPARED = frozenset(TORCH)
@@ -252,7 +219,7 @@ def in_pytorch(function: type[Function]) -> Callable[..., Any]:
 
 def _in_pytorch(name: str) -> Callable[..., Any]:
     theirs = TORCH[name]
-    return getattr(torch, theirs) if isinstance(theirs, str) else theirs
+    return attrgetter(theirs)(torch) if isinstance(theirs, str) else theirs
 
 
 def reference(name: str) -> Callable[..., float]:

@@ -32,7 +32,7 @@ def _documented(node, name):
 
 DOCSTRINGS = {
     _path(file): list(_documented(ast.parse(file.read_text(encoding="utf-8")), file.stem))
-    for file in sorted(LIBRARY.rglob("*.py"))
+    for file in sorted([*LIBRARY.rglob("*.py"), *LIBRARY.rglob("*.pyi")])
     if not _path(file).startswith(ON_THE_GPU)
 }
 WITH_EXAMPLES = [file for file, found in DOCSTRINGS.items() if any(">>>" in text for _, text, _ in found)]

@@ -57,7 +57,7 @@ def script(root):
             "torch's histc is not in minigrad; use x.detach().numpy() and NumPy's histc, if no gradient is needed",
         ),
         (lambda: mg.ones(2).half(), "torch's half is not in minigrad; use x.float()"),
-        (lambda: mg.ones(2).sin_(), "torch's sin_ is not in minigrad; use x = x.sin(...)"),
+        (lambda: mg.ones(2).tan_(), "torch's tan_ is not in minigrad; use x = x.tan(...)"),
         (lambda: mg.nn.Linear(1, 1).half(), "torch's half is not in minigrad; use module.float()"),
         (
             lambda: mg.nn.ReLU().register_backward_hook,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from minigrad.elementwise.entry import OPS
 from minigrad.machine.first_use import first_use
 from minigrad.machine.overrides import load_quick
 from minigrad.nn import functional, init, utils
-from minigrad.nn.activations import GELU, LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from minigrad.nn.activations import *  # noqa: F403 (those of the table of elementwise operations among them)
+from minigrad.nn.activations import GELU, LogSoftmax, ReLU, Softmax
 from minigrad.nn.attention import MultiheadAttention, TransformerEncoderLayer
 from minigrad.nn.containers import ModuleDict, ModuleList, ParameterList, Sequential
 from minigrad.nn.functional_call import functional_call
@@ -88,17 +90,16 @@ __all__ = [
     "ReLU6",
     "Sequential",
     "SiLU",
-    "Sigmoid",
     "SmoothL1Loss",
     "Softmax",
     "Softplus",
-    "Tanh",
     "TransformerEncoderLayer",
     "Unflatten",
     "functional",
     "functional_call",
     "init",
     "utils",
+    *(op.module for op in OPS.values() if op.module),
 ]
 
 if not TYPE_CHECKING:  # names that are not there are errors of mypy's

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from minigrad.elementwise.entry import OPS, Op
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.tensors import Tensor
+
+if TYPE_CHECKING:
+    from minigrad.elementwise.derived_modules import *  # noqa: F403 (they are made below, at the end)
+else:
+    __all__ = ["GELU", "LogSoftmax", "ReLU", "Softmax", *(op.module for op in OPS.values() if op.module)]
 
 
 class ReLU(Module):
@@ -28,30 +36,6 @@ class ReLU(Module):
     def extra_repr(self) -> str:
         """Return whether the input is changed."""
         return "inplace=True" if self.inplace else ""
-
-
-class Sigmoid(Module):
-    """1 / (1 + e^-x).
-
-    >>> minigrad.nn.Sigmoid()(minigrad.tensor([-1.0, 0.0, 1.0]))
-    tensor([0.2689, 0.5000, 0.7311])
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return sigmoid of each element."""
-        return functional.sigmoid(input)
-
-
-class Tanh(Module):
-    """The hyperbolic tangent.
-
-    >>> minigrad.nn.Tanh()(minigrad.tensor([-1.0, 0.0, 1.0]))
-    tensor([-0.7616,  0.0000,  0.7616])
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return tanh of each element."""
-        return functional.tanh(input)
 
 
 class GELU(Module):
@@ -122,3 +106,20 @@ class LogSoftmax(_AlongAxis):
     def forward(self, input: Tensor) -> Tensor:
         """Return the logarithms of the probabilities."""
         return functional.log_softmax(input, self.dim)
+
+
+def _of_the_table(op: Op) -> Any:
+    """Make the module of an elementwise operation."""
+
+    def forward(self: Module, input: Tensor) -> Tensor:
+        """Return the result for each element."""
+        return getattr(functional, op.method)(input)  # type: ignore[no-any-return]
+
+    forward.__qualname__ = f"{op.module}.forward"
+    about = op.documented(f"Computes {op.about('every element')}.", f"minigrad.nn.{op.module}()({{0}})")
+    return type(op.module, (Module,), {"__doc__": about, "__module__": __name__, "forward": forward})
+
+
+for _op in OPS.values():
+    if _op.module:
+        globals()[_op.module] = _of_the_table(_op)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from minigrad import backends, tensor_functions
+from minigrad.elementwise.entry import OPS, Op
 from minigrad.functions import Function
 from minigrad.machine import overrides
 from minigrad.machine.first_use import first_use
@@ -108,16 +109,16 @@ __all__ = [
     "relu6",
     "rms_norm",
     "scaled_dot_product_attention",
-    "sigmoid",
     "silu",
     "smooth_l1_loss",
     "softmax",
     "softplus",
-    "tanh",
     "tile",
 ]
 
-if not TYPE_CHECKING:  # names that are not there are errors of mypy's
+if TYPE_CHECKING:
+    from minigrad.elementwise.derived_functions import *  # noqa: F403 (they are made below, at the end)
+else:  # names that are not there are errors of mypy's
     __getattr__, __dir__ = first_use(__name__, {})
 
 
@@ -562,21 +563,21 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else input.relu()
 
 
-def sigmoid(input: Tensor) -> Tensor:
-    """Compute 1 / (1 + e^-x).
+def _of_the_table(op: Op) -> Callable[[Tensor], Tensor]:
+    """Make the function of an elementwise operation that has a module of its own."""
 
-    >>> minigrad.nn.functional.sigmoid(minigrad.tensor([0.0]))
-    tensor([0.5])
-    """
-    need_tensors("sigmoid", input)
-    return input.sigmoid()
+    def function(input: Tensor) -> Tensor:
+        need_tensors(op.method, input)
+        return cast(Tensor, getattr(input, op.method)())
+
+    function.__name__ = function.__qualname__ = op.method
+    function.__doc__ = op.documented(
+        f"Compute {op.about('every element')}.", f"minigrad.nn.functional.{op.method}({{0}})"
+    )
+    return function
 
 
-def tanh(input: Tensor) -> Tensor:
-    """Compute the hyperbolic tangent.
-
-    >>> minigrad.nn.functional.tanh(minigrad.tensor([1.0]))
-    tensor([0.7616])
-    """
-    need_tensors("tanh", input)
-    return input.tanh()
+for _op in OPS.values():
+    if _op.module:
+        globals()[_op.method] = _of_the_table(_op)
+        __all__ += [_op.method]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from minigrad import functions
 from minigrad.backward.steps import output_serves, rules
+from minigrad.elementwise.entry import OPS
 from minigrad.functions import Function
 from minigrad.machine import overrides
 
@@ -94,12 +95,13 @@ def _sigmoid(d: Array, result: Tensor) -> Sequence[Array | None]:
     return (d * y * (1.0 - y),)
 
 
-@_rule_of(functions.Tanh)
-def _tanh(d: Array, result: Tensor) -> Sequence[Array | None]:
-    y = result._array
-    return (d * (1.0 - y * y),)
+def _of_the_table(rule: Callable[..., Array], saves: tuple[str, ...]) -> Rule:
+    """Return the rule of an entry in `minigrad.elementwise.table` as a rule of arrays: it calls no other function."""
+    if saves == ("out",):
+        return lambda d, result: (rule(None, d, result._array),)
+    return lambda d, result: (rule(None, d, result._inputs[0]._array),)
 
 
-@_rule_of(functions.Square)
-def _square(d: Array, result: Tensor) -> Sequence[Array | None]:
-    return (d * (2.0 * result._inputs[0]._array),)
+for _op in OPS.values():
+    if _op.frequent and _op.rule is not None:
+        _rule_of(getattr(functions, _op.function))(_of_the_table(_op.rule, _op.saves))

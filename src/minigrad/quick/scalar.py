@@ -24,6 +24,7 @@ from typing import Any
 
 from minigrad import functions, operators
 from minigrad.autodiff import Context, grad_mode, no_grad
+from minigrad.elementwise.entry import OPS, Op
 from minigrad.machine import overrides
 from minigrad.scalar import FREED, Scalar, _freed
 
@@ -178,7 +179,10 @@ def _unary(function: type[functions.Elementwise], slope: Callable[[float, float]
     def method(self: Scalar) -> Any:
         value = kernel(self.data)
         if self.requires_grad and grad_mode.enabled:
-            return _result(function, value, self, None, slope(self.data, value), None)
+            try:
+                return _result(function, value, self, None, slope(self.data, value), None)
+            except ArithmeticError:  # a pole, which the specification knows
+                return Scalar._apply(function, (self,))
         return Scalar(value, requires_grad=False)
 
     return method
@@ -217,6 +221,14 @@ def _apply(function: type[functions.Function], inputs: Sequence[Any]) -> Any:
     return result
 
 
+def _of_the_table(op: Op) -> Any:
+    """Make the twin of a method from the rule of its entry, whose functions are the operators here."""
+    rule: Any = op.rule
+    if op.saves == ("out",):
+        return _unary(getattr(functions, op.function), lambda x, y: rule(operators, 1.0, y))
+    return _unary(getattr(functions, op.function), lambda x, y: rule(operators, 1.0, x))
+
+
 _log_beyond_denormals = _unary(functions.Log, lambda x, y: operators.inv(x))
 
 
@@ -239,10 +251,9 @@ _twins: dict[str, Any] = {
     "exp": _unary(functions.Exp, lambda x, y: y),
     "log": _log,
     "sin": _unary(functions.Sin, lambda x, y: operators.cos(x)),
-    "cos": _unary(functions.Cos, lambda x, y: -operators.sin(x)),
-    "tanh": _unary(functions.Tanh, lambda x, y: 1.0 - y * y),
     "sigmoid": _unary(functions.Sigmoid, lambda x, y: y * (1.0 - y)),
     "relu": _relu,
+    **{op.method: _of_the_table(op) for op in OPS.values() if op.method and op.rule is not None},
 }
 
 
@@ -379,4 +390,5 @@ def _reset(root: Scalar) -> None:
 _twins["_backpropagate"] = backpropagate
 _specified: dict[str, Any] = {name: getattr(Scalar, name) for name in _twins}
 for _name, _method in _twins.items():
+    _method.__doc__ = _method.__doc__ or _specified[_name].__doc__
     overrides.twin(Scalar, _name, _method, unless=overrides.EVERYTHING)

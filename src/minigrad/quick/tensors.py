@@ -12,6 +12,7 @@ from minigrad import backends, functions
 from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded, numpy_forms
 from minigrad.backward.changes import ticks
+from minigrad.elementwise.entry import OPS
 from minigrad.engine import TensorContext
 from minigrad.functions import Elementwise
 from minigrad.machine import overrides
@@ -136,17 +137,6 @@ def _whole_sum(specified: Callable[..., Tensor]) -> Any:
     return quick
 
 
-_UNARY = {
-    "exp": functions.Exp,
-    "log": functions.Log,
-    "relu": functions.ReLU,
-    "sigmoid": functions.Sigmoid,
-    "tanh": functions.Tanh,
-    "sqrt": functions.Sqrt,
-    "square": functions.Square,
-}
-
-
 def _declare(name: str, form: Callable[..., Any], *unless: str) -> None:
     overrides.twin(Tensor, name, form, unless=unless, when=backends.is_quick_in_all_threads)
 
@@ -154,6 +144,7 @@ def _declare(name: str, form: Callable[..., Any], *unless: str) -> None:
 for _name, _function in ARITHMETIC.items():
     _declare(f"__{_name}__", _arithmetic(getattr(Tensor, f"__{_name}__"), _function, False))
     _declare(f"__r{_name}__", _arithmetic(getattr(Tensor, f"__r{_name}__"), _function, True))
-for _name, _function in _UNARY.items():
-    _declare(_name, _unary(getattr(Tensor, _name), _function))
+for _op in OPS.values():
+    if _op.frequent:
+        _declare(_op.method, _unary(getattr(Tensor, _op.method), getattr(functions, _op.function)))
 _declare("sum", _whole_sum(Tensor.sum), "tensor_functions")

@@ -16,6 +16,7 @@ from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded
 from minigrad.backward import changes
 from minigrad.backward.changes import ViewOf
+from minigrad.elementwise.entry import OPS, Op
 from minigrad.errors import GraphError, IndexingError
 from minigrad.functions import Function
 from minigrad.tensors import abstract_mode
@@ -94,78 +95,6 @@ class InPlace:
         tensor([4., 9.])
         """
         return _change(self, "pow_", functions.Pow, exponent)
-
-    def neg_(self) -> Tensor:
-        """Change every sign.
-
-        >>> minigrad.tensor([1.0, -2.0]).neg_()
-        tensor([-1.,  2.])
-        """
-        return _change(self, "neg_", functions.Neg)
-
-    def exp_(self) -> Tensor:
-        """Replace every element by its exponential.
-
-        >>> minigrad.tensor([0.0, 1.0]).exp_()
-        tensor([1.0000, 2.7183])
-        """
-        return _change(self, "exp_", functions.Exp)
-
-    def sqrt_(self) -> Tensor:
-        """Replace every element by its square root.
-
-        >>> minigrad.tensor([4.0, 9.0]).sqrt_()
-        tensor([2., 3.])
-        """
-        return _change(self, "sqrt_", functions.Sqrt)
-
-    def tanh_(self) -> Tensor:
-        """Replace every element by its hyperbolic tangent.
-
-        >>> minigrad.tensor([0.0, 1.0]).tanh_()
-        tensor([0.0000, 0.7616])
-        """
-        return _change(self, "tanh_", functions.Tanh)
-
-    def sigmoid_(self) -> Tensor:
-        """Replace every element by its sigmoid.
-
-        >>> minigrad.tensor([0.0]).sigmoid_()
-        tensor([0.5])
-        """
-        return _change(self, "sigmoid_", functions.Sigmoid)
-
-    def relu_(self) -> Tensor:
-        """Replace negative elements by 0.
-
-        >>> minigrad.tensor([-1.0, 2.0]).relu_()
-        tensor([0., 2.])
-        """
-        return _change(self, "relu_", functions.ReLU)
-
-    def abs_(self) -> Tensor:
-        """Replace every element by its absolute value.
-
-        >>> minigrad.tensor([-1.0, 2.0]).abs_()
-        tensor([1., 2.])
-        """
-        return _change(self, "abs_", functions.Abs)
-
-    def log_(self) -> Tensor:
-        """Replace every element by its natural logarithm.
-
-        >>> minigrad.tensor([1.0, 10.0]).log_()
-        tensor([0.0000, 2.3026])
-        """
-        return _change(self, "log_", functions.Log)
-
-    def square_(self) -> Tensor:
-        """Replace every element by its square.
-
-        >>> minigrad.tensor([-2.0, 3.0]).square_()
-        tensor([4., 9.])
-        """
-        return _change(self, "square_", functions.Square)
 
     def floor_(self) -> Tensor:
         """Replace every element by the largest whole number that is not above it.
@@ -458,3 +387,20 @@ def _record(tensor: Any, function: type[Function], inputs: tuple[Any, ...], befo
     tensor._fn, tensor._inputs, tensor._ctx, tensor._requires_grad = function, inputs, ctx, True
     tensor._tick = next(changes.ticks)
     changes.renew_views(tensor)
+
+
+def _of_the_table(op: Op) -> Any:
+    """Make the method of an elementwise operation that puts the results into the tensor."""
+    name = f"{op.method}_"
+
+    def method(self: Tensor) -> Tensor:
+        return _change(self, name, getattr(functions, op.function))
+
+    method.__name__, method.__qualname__ = name, f"InPlace.{name}"
+    method.__doc__ = op.documented(f"Replace every element x by {op.about('x', 'x')}.", f"{{0}}.{name}()")
+    return method
+
+
+for _op in OPS.values():
+    if _op.method and _op.in_place:
+        setattr(InPlace, f"{_op.method}_", _of_the_table(_op))

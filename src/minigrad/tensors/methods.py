@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from minigrad import backends, functions, tensor_data, tensor_functions
 from minigrad.backends import arrays, guarded
+from minigrad.elementwise.entry import OPS, Op
 from minigrad.machine import overrides
 from minigrad.tensors import abstract_mode
 from minigrad.tensors.along import ValuesAndIndices
@@ -22,7 +23,10 @@ from minigrad.tensors.shapes import Shapes, axes_of, axis_of, by_numpys_name
 from minigrad.tensors.types import need_booleans, value_in
 
 if TYPE_CHECKING:
+    from minigrad.elementwise.derived import OfTensors
     from minigrad.tensors import Tensor
+else:
+    OfTensors = object  # its methods are made below, of the table
 
 __all__ = ["Methods", "ValuesAndIndices"]
 
@@ -36,7 +40,7 @@ def _float(x: Any) -> Any:
     return x if x._array.dtype.kind == "f" else x.to(backends.default_float())
 
 
-class Methods(Rounding, Selecting, Placing, Comparing, Composed):
+class Methods(Rounding, Selecting, Placing, Comparing, Composed, OfTensors):
     """Elementwise functions, reductions, products, and what the modules beside this one add.
 
     >>> x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -48,110 +52,6 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
 
     # --- elementwise ----------------------------------------------------------------------------------------
 
-    def exp(self) -> Tensor:
-        """Return e to the power of every element.
-
-        >>> minigrad.tensor([0.0, 1.0]).exp()
-        tensor([1.0000, 2.7183])
-        """
-        return functions.Exp.apply(self)
-
-    def log(self) -> Tensor:
-        """Return the natural logarithm of every element.
-
-        >>> minigrad.tensor([1.0, 10.0]).log()
-        tensor([0.0000, 2.3026])
-        """
-        return functions.Log.apply(self)
-
-    def sqrt(self) -> Tensor:
-        """Return the square root of every element.
-
-        >>> minigrad.tensor([4.0, 9.0]).sqrt()
-        tensor([2., 3.])
-        """
-        return functions.Sqrt.apply(self)
-
-    def square(self) -> Tensor:
-        """Return the square of every element.
-
-        >>> minigrad.tensor([-2.0, 3.0]).square()
-        tensor([4., 9.])
-        """
-        return functions.Square.apply(self)
-
-    def sin(self) -> Tensor:
-        """Return the sine of every element.
-
-        >>> minigrad.tensor([0.0, 1.0]).sin()
-        tensor([0.0000, 0.8415])
-        """
-        return functions.Sin.apply(self)
-
-    def cos(self) -> Tensor:
-        """Return the cosine of every element.
-
-        >>> minigrad.tensor([0.0, 1.0]).cos()
-        tensor([1.0000, 0.5403])
-        """
-        return functions.Cos.apply(self)
-
-    def tanh(self) -> Tensor:
-        """Return the hyperbolic tangent of every element.
-
-        >>> minigrad.tensor([0.0, 1.0]).tanh()
-        tensor([0.0000, 0.7616])
-        """
-        return functions.Tanh.apply(self)
-
-    def sigmoid(self) -> Tensor:
-        """Return 1 / (1 + e^-x) of every element.
-
-        >>> minigrad.tensor([-1.0, 0.0, 1.0]).sigmoid()
-        tensor([0.2689, 0.5000, 0.7311])
-        """
-        return functions.Sigmoid.apply(self)
-
-    def relu(self) -> Tensor:
-        """Return every element, or 0 where it is negative.
-
-        >>> minigrad.tensor([-1.0, 2.0]).relu()
-        tensor([0., 2.])
-        """
-        return functions.ReLU.apply(self)
-
-    def gelu(self) -> Tensor:
-        """Return every element times the probability that a standard normal number is below it.
-
-        >>> minigrad.tensor([-1.0, 0.0, 1.0]).gelu()
-        tensor([-0.1587,  0.0000,  0.8413])
-        """
-        return functions.Gelu.apply(self)
-
-    def erf(self) -> Tensor:
-        """Return the error function of every element.
-
-        >>> minigrad.tensor([0.0, 1.0]).erf()
-        tensor([0.0000, 0.8427])
-        """
-        return functions.Erf.apply(self)
-
-    def erfc(self) -> Tensor:
-        """Return 1 minus the error function of every element.
-
-        >>> minigrad.tensor([0.0, 1.0]).erfc()
-        tensor([1.0000, 0.1573])
-        """
-        return functions.Erfc.apply(self)
-
-    def abs(self) -> Tensor:
-        """Return every element without its sign.
-
-        >>> minigrad.tensor([-1.0, 2.0]).abs()
-        tensor([1., 2.])
-        """
-        return functions.Abs.apply(self)
-
     def sign(self) -> Tensor:
         """Return -1, 0 or 1 for every element.
 
@@ -160,22 +60,6 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         x = cast(Any, self)
         return x.clone() if x._array.dtype.kind == "b" else functions.Sign.apply(x)  # True is 1 already
-
-    def neg(self) -> Tensor:
-        """Return every element with the other sign.
-
-        >>> minigrad.tensor([1.0, -2.0]).neg()
-        tensor([-1.,  2.])
-        """
-        return functions.Neg.apply(self)
-
-    def reciprocal(self) -> Tensor:
-        """Return 1 over every element.
-
-        >>> minigrad.tensor([2.0, 4.0]).reciprocal()
-        tensor([0.50, 0.25])
-        """
-        return functions.Inv.apply(self)
 
     def pow(self, exponent: Any) -> Tensor:
         """Return every element to a power.
@@ -735,6 +619,22 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed):
         """
         a, b = (np.asarray(abstract_mode.elements(x) if isinstance(x, Shapes) else x) for x in (self, other))
         return bool(np.array_equal(a, b))
+
+
+def _of_the_table(op: Op) -> Any:
+    """Make the method of an elementwise operation."""
+
+    def method(self: Tensor) -> Tensor:
+        return getattr(functions, op.function).apply(self)
+
+    method.__name__, method.__qualname__ = op.method, f"Methods.{op.method}"
+    method.__doc__ = op.documented(f"Return {op.about('every element')}.", f"{{0}}.{op.method}()")
+    return method
+
+
+for _op in OPS.values():
+    if _op.method:
+        setattr(Methods, _op.method, _of_the_table(_op))
 
 
 def _logsumexp_by_log_softmax(x: Any, axes: Sequence[int], keepdim: bool) -> Tensor:

@@ -1,0 +1,47 @@
+"""The quick forms of operators, as text that a backend reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["FORMS", "Expression", "Form"]
+
+
+@dataclass(frozen=True)
+class Form:
+    """The quick forms of an operator, as text that a backend reads: an operator without them is called as it stands.
+
+    Attributes:
+        numpy: The name of a function in `minigrad.backends.numpy_forms` or in NumPy.
+        line: The operator in a compiled loop, of the inputs ``{0}``, ``{1}``, ...; ``zero`` and ``one`` have its type.
+        float_line: The same where it serves floats only.
+        powers: Lines for floats by the value of a constant second input.
+        compares: Whether the result is a truth value.
+        keeps_integers: Whether integers give an integer.
+        of_integers: The operator where all inputs are integers and it would make floats of them, for CUDA.
+        is_dear: Whether it takes several times as long as an addition.
+        start: The number that a reduction starts from; folding it in changes nothing.
+        fold: The function with which a compiled loop folds.
+        in_pairs: The operator as an expression of operators of one or two inputs; a number is an input.
+    """
+
+    numpy: str = ""
+    line: str = ""
+    float_line: str = ""
+    powers: Mapping[float, str] = field(default_factory=dict)
+    compares: bool = False
+    keeps_integers: bool = False
+    of_integers: Callable[[int], int] | None = None
+    is_dear: bool = False
+    start: float | None = None
+    fold: str = ""
+    in_pairs: tuple[Any, ...] = ()
+
+
+Expression = tuple[Any, ...]
+"""Operators of operators: ``("in", i)``, ``("const", number)`` or ``(name, *expressions)``."""
+
+FORMS: dict[str, Form] = {}
+"""The quick forms by the operator's name; `minigrad.operators` and the entries of `table` put them here."""
