@@ -68,6 +68,8 @@ COMPILERS = ("numba",)
 
 GENERATED = "# generated from pyproject.toml: the library for a class"
 
+_SHOWS = "SHOWS = "
+
 LEFT_OUT = ("__pycache__", "*.pyc", "*.pyo", "*.nbi", "*.nbc", ".*")
 """Never part of an edition: bytecode and compiled kernels hold the answers."""
 
@@ -274,7 +276,7 @@ def _cuts(
     cut = [exercise for exercise in course.exercises.values() if exercise.id in without]
     for exercise in cut:
         targets.update(dict.fromkeys(exercise.objects, exercise.id))
-    dropped: set[Path] = set()
+    dropped = set(_quick_modules(course, cut))
     for exercise in cut:
         # Later assignments are cut whole (`graded_without`), so what they hide is cut for earlier ones as well.
         hidden = (*exercise.hides, *course.assignment_of(exercise).hides) if grading else ()
@@ -289,6 +291,22 @@ def _cuts(
         source = find_object(root, dotted)
         cuts.setdefault(source.file, []).append((source, exercise_id))
     return cuts, dropped
+
+
+def _quick_modules(course: Course, cut: Iterable[Exercise]) -> Iterator[Path]:
+    """Yield the quick modules that show an answer: each says itself which exercises, or whole modules of them."""
+    if not course.library.quick:
+        return
+    names = [exercise.id for exercise in cut]
+    for path in (course.source / course.library.quick).glob("*.py"):
+        if any(name == each or name.startswith(f"{each}.") for name in names for each in shown_by(path)):
+            yield path
+
+
+def shown_by(path: Path) -> tuple[str, ...]:
+    """Return what a module says that it shows: exercises, or modules of them."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith(_SHOWS)]
+    return ast.literal_eval(lines[0].removeprefix(_SHOWS)) if lines else ()
 
 
 def _cut(text: str, cuts: Iterable[tuple[ObjectSource, str]], refusal: Sequence[str]) -> str:

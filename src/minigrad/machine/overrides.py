@@ -32,8 +32,6 @@ turn = threading.RLock()
 """Held by the thread that chooses twins, or changes what they are chosen by: classes and tables serve all threads."""
 if hasattr(os, "register_at_fork"):  # no child begins while another thread, which it does not have, holds the lock
     os.register_at_fork(before=turn.acquire, after_in_parent=turn.release, after_in_child=turn.release)
-EVERYTHING = ("*",)
-"""For a twin that stands aside while anything at all is replaced."""
 
 
 class _Twin(NamedTuple):
@@ -48,7 +46,7 @@ class _Twin(NamedTuple):
 
     def choose(self) -> None:
         """Put the quick form or the specification into the place."""
-        aside = not _allowed or (bool(_modules) if self.unless == EVERYTHING else any_of(*self.unless))
+        aside = not _allowed or any_of(*self.unless)
         value = self.specified if aside or not self.when() else self.quick
         if isinstance(self.owner, dict):
             self.owner.pop(self.name, None) if value is _MISSING else self.owner.update({self.name: value})
@@ -130,12 +128,10 @@ def twin(
     Args:
         owner: A class, or a table.
         name: The class's attribute, or the table's key. What stands there now is the specification.
-        quick: What is equal to it, and quicker; left out where this edition of the library omits its body.
-        unless: The modules for whose exercises it stands aside, ``("autodiff",)``; `EVERYTHING` for those of all.
+        quick: What is equal to it, and quicker.
+        unless: The modules for whose exercises it stands aside, ``("autodiff",)``.
         when: A further condition, such as the choice of a backend; `choose_twins` is called when it may have changed.
     """
-    if is_cut(quick):
-        return
     place = owner if isinstance(owner, dict) else vars(owner)
     with turn:
         _twins.append(_Twin(owner, name, place.get(name, _MISSING), quick, unless, when))

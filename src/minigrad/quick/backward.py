@@ -36,6 +36,8 @@ from minigrad.machine import overrides
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
+SHOWS = ("operators.backs", "autodiff")
+
 
 def run(
     roots: Sequence[tuple[Tensor, Tensor]],

@@ -8,6 +8,8 @@ from typing import Any
 from minigrad import optim
 from minigrad.machine import overrides
 
+SHOWS = ("training.sgd_step", "training.adam_step")
+
 
 def descend(
     p: Any, grad: Any, velocity: Any, lr: float, decay: float, momentum: float, take: float, nesterov: bool

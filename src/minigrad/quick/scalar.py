@@ -2,7 +2,7 @@
 
 Where the specification builds a Context and asks a rule at backward time, the twins store the derivative in each
 input at once, as a float: ``a * b`` keeps ``b`` and ``a``. Backward is then one multiplication and one addition for
-each edge of the graph. They stand aside while anything of a student's is installed; the tests compare the two.
+each edge of the graph. They stand aside for a student's operators, rules, Scalar or pass; the tests compare the two.
 
 How a result is stored (a leaf has ``_fn is None``):
 
@@ -26,6 +26,8 @@ from minigrad import functions, operators
 from minigrad.autodiff import Context, grad_mode, no_grad
 from minigrad.machine import overrides
 from minigrad.scalar import FREED, Scalar, _freed
+
+SHOWS = ("operators.backs", "functions", "scalar", "autodiff")
 
 _NUMBERS = (float, int)
 _SCALARS = frozenset((Scalar,))
@@ -379,4 +381,4 @@ def _reset(root: Scalar) -> None:
 _twins["_backpropagate"] = backpropagate
 _specified: dict[str, Any] = {name: getattr(Scalar, name) for name in _twins}
 for _name, _method in _twins.items():
-    overrides.twin(Scalar, _name, _method, unless=overrides.EVERYTHING)
+    overrides.twin(Scalar, _name, _method, unless=("operators", "functions", "scalar", "autodiff"))

@@ -12,12 +12,9 @@ from minigrad import backends, functions
 from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded, numpy_forms
 from minigrad.backward.changes import ticks
-from minigrad.engine import TensorContext
 from minigrad.functions import Elementwise
 from minigrad.machine import overrides
-from minigrad.quick import tensor_functions
 from minigrad.tensors import ARITHMETIC, NUMBERS, Tensor, abstract_mode, recorded
-from minigrad.tensors.shapes import ALL_AXES
 
 SMALL = arrays.LARGE_AND_DEAR
 abstract_depth = abstract_mode.depth
@@ -95,37 +92,6 @@ def _unary(specified: Callable[[Tensor], Tensor], function: type[Elementwise]) -
     return quick
 
 
-def _whole_sum(specified: Callable[..., Tensor]) -> Any:
-    """Return the quick form of `Tensor.sum`, for all elements of a small array of a floating type."""
-    function, add_up = tensor_functions.Sum, np.add.reduce
-
-    @functools.wraps(specified)
-    def quick(
-        self: Tensor,
-        dim: Any = None,
-        keepdim: bool = False,
-        *,
-        axis: Any = None,
-        keepdims: bool = False,
-        dtype: Any = None,
-    ) -> Tensor:
-        x = self._array
-        some = dim is not None or axis is not None or keepdim or keepdims or dtype is not None
-        if some or abstract_depth or x.__class__ is not np.ndarray or x.size >= SMALL or x.dtype.kind != "f":
-            return specified(self, dim, keepdim or keepdims, axis=axis, dtype=dtype)
-        axes = ALL_AXES[x.ndim]
-        ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
-        ctx.shape, ctx.dim, ctx.keepdim = x.shape, axes, False
-        token = _silence()
-        try:
-            array = add_up(x, None)
-        finally:
-            _speak(token)
-        return recorded(function, (self,), ctx, array)
-
-    return quick
-
-
 _UNARY = {
     "exp": functions.Exp,
     "log": functions.Log,
@@ -137,8 +103,8 @@ _UNARY = {
 }
 
 
-def _declare(name: str, form: Callable[..., Any], *unless: str) -> None:
-    overrides.twin(Tensor, name, form, unless=unless, when=backends.is_quick_in_all_threads)
+def _declare(name: str, form: Callable[..., Any]) -> None:
+    overrides.twin(Tensor, name, form, unless=(), when=backends.is_quick_in_all_threads)
 
 
 for _name, _function in ARITHMETIC.items():
@@ -146,4 +112,3 @@ for _name, _function in ARITHMETIC.items():
     _declare(f"__r{_name}__", _arithmetic(getattr(Tensor, f"__r{_name}__"), _function, True))
 for _name, _function in _UNARY.items():
     _declare(_name, _unary(getattr(Tensor, _name), _function))
-_declare("sum", _whole_sum(Tensor.sum), "tensor_functions")
