@@ -32,8 +32,6 @@ class Library:
             one an object takes its place in the module that it is named after.
         silent: The package's functions that do nothing while an answer is graded, as ``name`` or ``module.name``.
         watching: Its packages that watch a student's code: each question imports them anew.
-        quick: Its folder of quick forms. An edition leaves out each module there whose `SHOWS` names an exercise that
-            is cut, or a module of one.
         refusal: The statements that take the place of a cut answer, with ``{exercise}`` where its id belongs.
         requires: Installed distributions that students' code may use besides those that every sandbox shows.
     """
@@ -43,7 +41,6 @@ class Library:
     install: str = ""
     silent: tuple[str, ...] = ()
     watching: tuple[str, ...] = ()
-    quick: str = ""
     refusal: tuple[str, ...] = ('raise NotImplementedError("{exercise}")',)
     requires: tuple[str, ...] = field(default=(), compare=False)  # a course's own, whatever library it is about
 
@@ -53,7 +50,6 @@ MINIGRAD = Library(
     install="exercises.install",
     silent=("check", "hint", "checks.check"),
     watching=("checks", "debug"),
-    quick="quick",
     # Imported on the spot: the module's own names cannot get in the way.
     refusal=("from minigrad.errors import ExerciseNotDone", "", 'raise ExerciseNotDone("{exercise}")'),
 )

@@ -81,7 +81,6 @@ class Form:
         powers: Lines for floats by the value of a constant second input.
         compares: Whether the result is a truth value.
         keeps_integers: Whether integers give an integer.
-        of_integers: The operator where all inputs are integers and it would make floats of them, for CUDA.
         is_dear: Whether it takes several times as long as an addition.
         start: The number that a reduction starts from; folding it in changes nothing.
         fold: The function with which a compiled loop folds.
@@ -94,7 +93,6 @@ class Form:
     powers: Mapping[float, str] = field(default_factory=dict)
     compares: bool = False
     keeps_integers: bool = False
-    of_integers: Callable[[int], int] | None = None
     is_dear: bool = False
     start: float | None = None
     fold: str = ""
@@ -190,11 +188,7 @@ def neg(x: float) -> float:
     ### END SOLUTION
 
 
-def _negative(x: int) -> int:
-    return -x
-
-
-FORMS["neg"] = Form(numpy="negative", line="-{0}", keeps_integers=True, of_integers=_negative)
+FORMS["neg"] = Form(numpy="negative", line="-{0}", keeps_integers=True)
 
 
 def sub(x: float, y: float) -> float:
@@ -416,15 +410,10 @@ def relu(x: float) -> float:
     ### END SOLUTION
 
 
-def _positive_part(x: int) -> int:
-    return x if x > 0 else 0
-
-
 FORMS["relu"] = Form(
     numpy="rectified",
     line="select({0} <= zero, zero, {0})",
     keeps_integers=True,
-    of_integers=_positive_part,
 )
 
 
@@ -448,13 +437,6 @@ def log(x: float) -> float:
 
 
 FORMS["log"] = Form(numpy="log", float_line="log({0})", is_dear=True)
-
-
-def _log1p(x: float) -> float:
-    return math.log1p(x) if x > -1.0 else log(1.0 + x)
-
-
-FORMS["_log1p"] = Form(numpy="log1p", float_line="log1p({0})", is_dear=True)
 
 
 def sigmoid(x: float) -> float:
@@ -541,11 +523,7 @@ def abs(x: float) -> float:
     return math.fabs(x)
 
 
-def _absolute(x: int) -> int:
-    return x if x >= 0 else -x
-
-
-FORMS["abs"] = Form(numpy="absolute", line="abs({0})", keeps_integers=True, of_integers=_absolute)
+FORMS["abs"] = Form(numpy="absolute", line="abs({0})", keeps_integers=True)
 
 
 def sign(x: float) -> float:
@@ -557,15 +535,10 @@ def sign(x: float) -> float:
     return 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0
 
 
-def _sign(x: int) -> int:
-    return 1 if x > 0 else -1 if x < 0 else 0
-
-
 FORMS["sign"] = Form(
     numpy="sign_or_zero",
     line="select({0} > zero, one, select({0} < zero, -one, zero))",
     keeps_integers=True,
-    of_integers=_sign,
 )
 
 

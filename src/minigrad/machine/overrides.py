@@ -1,13 +1,14 @@
 """Overrides: which exercises a student's answers replace now, and the quick routines that must not run meanwhile.
 
 A *twin* is a quick form of something that is written to be read, and equal to it. Each is declared once, with `twin`.
+A `Level` says whether a whole way of computing is quick, such as a backend's loops.
 
-`minigrad.exercises.install` says what it replaces. A quick path asks `any_of` for the modules that it bypasses, and
-code that holds something made from an exercise (a compiled kernel, a traced rule) drops it in `on_change`.
+`minigrad.exercises.install` says what it replaces. Code that keeps something made from an exercise (a traced rule)
+makes it by a function that `until_change` decorates.
 
-An edition for students omits the reference answers, and every fast routine that would reveal one. It keeps omitting
-them after the student has solved the exercise. Code that wants such a routine first calls `is_cut(routine)`; if that is
-true, it calls the student's own function.
+An edition for students omits the reference answers, and every module that would reveal one (`SHOWS`). It keeps omitting
+them after the student has solved the exercise. Code that wants such a module first tries to import it; without it, the
+student's own function computes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import FunctionType
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 CUT = "cut.txt"
 """The file in an edition's package that lists the functions without their bodies; the whole library has none."""
@@ -56,6 +61,29 @@ class _Twin(NamedTuple):
             delattr(self.owner, self.name)
 
 
+class Level:
+    """A level of the library at which answers count: a backend's loops, say. It is quick while its modules are ours.
+
+    Args:
+        *modules: Those that hold what computes there, ``"tensor_data"``.
+        then: Called whenever the attributes were found out again.
+
+    Attributes:
+        is_quick: Whether no object of its modules is replaced.
+        state: Tells apart what is replaced, in any module: 0 for nothing, and another number after each installation.
+    """
+
+    def __init__(self, *modules: str, then: Callable[[], object] = lambda: None) -> None:
+        self._modules, self._then = modules, then
+        with turn:
+            on_change(self._refresh)
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self.is_quick, self.state = not any_of(*self._modules), _state
+        self._then()
+
+
 _twins: list[_Twin] = []
 _allowed = True
 _listeners: list[Callable[[], object]] = []
@@ -89,6 +117,13 @@ def is_cut(value: Any) -> bool:
     members = vars(value).values() if isinstance(value, type) else (value,)
     functions = (getattr(each, "__func__", each) for each in members)
     return any(f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', '')}" in names for f in functions)
+
+
+def refuse_cut(functions: Iterable[FunctionType]) -> None:
+    """Let the first function that this edition leaves out say which exercise is to be done."""
+    for each in functions:
+        if is_cut(each):
+            each(*[None] * each.__code__.co_argcount)
 
 
 def exercise(name: str) -> Any:
@@ -168,9 +203,11 @@ def on_change(listener: Callable[[], object]) -> None:
     _listeners.append(listener)
 
 
-def state() -> int:
-    """Return a number that tells what is replaced now: 0 for nothing, and another one after each installation."""
-    return _state
+def until_change(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Decorate a function whose results follow from answers: they are kept until others are installed."""
+    kept = cache(function)
+    on_change(kept.cache_clear)
+    return kept  # type: ignore[return-value]  # mypy: cache takes any hashable arguments
 
 
 def replaced(names: Iterable[str]) -> None:

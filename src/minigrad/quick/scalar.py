@@ -27,7 +27,7 @@ from minigrad.autodiff import Context, grad_mode, no_grad
 from minigrad.machine import overrides
 from minigrad.scalar import FREED, Scalar, _freed
 
-SHOWS = ("operators.backs", "functions", "scalar", "autodiff")
+SHOWS = ("operators", "functions", "scalar", "autodiff")
 
 _NUMBERS = (float, int)
 _SCALARS = frozenset((Scalar,))
@@ -378,7 +378,15 @@ def _reset(root: Scalar) -> None:
 
 # --- where the twins go -------------------------------------------------------------------------------------
 
+
+def _div_back(ctx: Context, d_output: Any) -> tuple[Any, Any]:
+    """Return the derivatives of a / b, also where one of `functions.Inv` would overflow."""
+    a, b = ctx.saved_values
+    return d_output / b, -d_output * ((a / b) / b)
+
+
 _twins["_backpropagate"] = backpropagate
 _specified: dict[str, Any] = {name: getattr(Scalar, name) for name in _twins}
 for _name, _method in _twins.items():
-    overrides.twin(Scalar, _name, _method, unless=("operators", "functions", "scalar", "autodiff"))
+    overrides.twin(Scalar, _name, _method, unless=SHOWS)
+functions.Div.backward = staticmethod(_div_back)  # type: ignore[method-assign]  # no twin: right for more numbers
