@@ -22,6 +22,7 @@ import re
 import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -67,6 +68,8 @@ COMPILERS = ("numba",)
 """Packages that an edition asks for only where one of its modules imports them."""
 
 GENERATED = "# generated from pyproject.toml: the library for a class"
+
+_SHOWS = re.compile(rb"^SHOWS = (\(.*\))$", re.MULTILINE)
 
 LEFT_OUT = ("__pycache__", "*.pyc", "*.pyo", "*.nbi", "*.nbc", ".*")
 """Never part of an edition: bytecode and compiled kernels hold the answers."""
@@ -274,7 +277,9 @@ def _cuts(
     cut = [exercise for exercise in course.exercises.values() if exercise.id in without]
     for exercise in cut:
         targets.update(dict.fromkeys(exercise.objects, exercise.id))
-    dropped: set[Path] = set()
+    dropped = set(_showing(course, cut))
+    if grading and course.hides_later:
+        dropped.update(_of_later_exercises(course, cut))
     for exercise in cut:
         # Later assignments are cut whole (`graded_without`), so what they hide is cut for earlier ones as well.
         hidden = (*exercise.hides, *course.assignment_of(exercise).hides) if grading else ()
@@ -286,9 +291,85 @@ def _cuts(
                 dropped.add(path)
     cuts: dict[Path, list[tuple[ObjectSource, str]]] = {}
     for dotted, exercise_id in targets.items():
+        if split_object(root, dotted)[0] in dropped:
+            continue
         source = find_object(root, dotted)
         cuts.setdefault(source.file, []).append((source, exercise_id))
     return cuts, dropped
+
+
+def _of_later_exercises(course: Course, cut: Sequence[Exercise]) -> Iterator[Path]:
+    """Yield the modules of later assignments than the first that is cut, whose exercises are all cut.
+
+    Those that the package imports, or a module of another exercise, stay.
+    """
+    order = list(dict.fromkeys(course.assignment_of(each).name for each in course.exercises.values()))
+    places = {each.id: order.index(course.assignment_of(each).name) for each in course.exercises.values()}
+    own = min(places[each.id] for each in cut)
+    later = {each.id for each in cut if places[each.id] > own}
+    holding: dict[Path, set[str]] = {}
+    for exercise in course.exercises.values():
+        for dotted in exercise.objects:
+            holding.setdefault(split_object(course.source, dotted)[0], set()).add(exercise.id)
+    others = [path for path, held in holding.items() if not held <= later]
+    needed = _imported(course, [course.source / "__init__.py", *others])
+    yield from (path for path, held in holding.items() if held <= later and path not in needed)
+
+
+def _imported(course: Course, paths: Iterable[Path]) -> set[Path]:
+    """Return modules of the library, with all that are imported where they are."""
+    found, waiting = set[Path](), list(paths)
+    while waiting:
+        path = waiting.pop()
+        if path not in found and path.is_file():
+            found.add(path)
+            place = path.relative_to(course.source).parent.parts
+            for parts in imports_in(path.read_text(encoding="utf-8"), course.library.package, place):
+                for dotted in (".".join((*parts[:n], "__init__")) for n in range(1, len(parts) + 1)):
+                    with suppress(FileNotFoundError):  # a name that no module of the library has
+                        waiting.append(split_object(course.source, dotted)[0])
+    return found
+
+
+@functools.lru_cache(maxsize=1024)
+def imports_in(text: str, package: str, place: tuple[str, ...] = ()) -> frozenset[tuple[str, ...]]:
+    """Return what a module imports of its package when it is imported itself, not in a function or for types alone.
+
+    Args:
+        text: The module's.
+        package: The name of the package.
+        place: The names of the folders in it that hold the module.
+    """
+    found: set[tuple[str, ...]] = set()
+    waiting: list[ast.AST] = [ast.parse(text)]
+    while waiting:
+        match waiting.pop():
+            case ast.Import(names=names):
+                found.update(tuple(each.name.split(".")) for each in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                start = (package, *place[: len(place) - level + 1]) if level else ()
+                begin = (*start, *(module.split(".") if module else ()))
+                found.update((*begin, each.name) for each in names)
+            case ast.FunctionDef() | ast.If(test=ast.Name("TYPE_CHECKING")):
+                pass
+            case node:
+                waiting.extend(ast.iter_child_nodes(node))
+    return frozenset(parts[1:] for parts in found if parts[0] == package)
+
+
+def _showing(course: Course, cut: Iterable[Exercise]) -> Iterator[Path]:
+    """Yield the library's modules that say of themselves that they show an answer."""
+    names = [exercise.id for exercise in cut]
+    for path in _library_files(course):
+        shown = shown_by(path)
+        if any(name == each or name.startswith(f"{each}.") for each in shown for name in names):
+            yield path
+
+
+def shown_by(path: Path) -> tuple[str, ...]:
+    """Return what a module says that it shows: exercises, or modules of them."""
+    said = _SHOWS.search(path.read_bytes()) if path.suffix == ".py" else None
+    return ast.literal_eval(said[1].decode()) if said else ()
 
 
 def _cut(text: str, cuts: Iterable[tuple[ObjectSource, str]], refusal: Sequence[str]) -> str:

@@ -122,6 +122,8 @@ class Course:
         exchange: The folder of nbgrader's exchange; None for one in the course's own directory.
         library: The library that it is about, or that its lessons are.
         fewest_wrong: Known-wrong answers that `verify` asks of an exercise.
+        hides_later: Whether modules with exercises of later assignments alone are cut while earlier ones are
+            graded.
         fewest_variants: Right answers written differently that it asks.
     """
 
@@ -139,6 +141,7 @@ class Course:
     library: Library = MINIGRAD
     fewest_wrong: int = 3
     fewest_variants: int = 2
+    hides_later: bool = False
 
     @property
     def directory(self) -> Path:

@@ -86,6 +86,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     name, version = head.name("name", NAME), head.text("version")
     seed = head.take("seed", int)
     exchange = _exchange(head, file.parent)
+    hides_later = bool(head.take("hides_later", bool, optional=True))
     head.close()
     library, fewest = _library(top), _proof(top)
     assignments, lessons = _assignments(top, file.parent / "lessons")
@@ -109,6 +110,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
         draft_lessons={name: each for name, each in lessons.items() if each.assignment in drafts},
         exchange=exchange,
         library=library,
+        hides_later=hides_later,
         **fewest,
     )
     if tree:

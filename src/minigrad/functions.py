@@ -241,9 +241,8 @@ class Elementwise(Function):
 OUTPUT = -1
 """Stands for the output in the pattern of what a function saves."""
 
-_patterns: dict[tuple[type[Function], int], tuple[int, ...]] = {}
 
-
+@overrides.until_change
 def saved_pattern(function: type[Elementwise], n: int) -> tuple[int, ...]:
     """Return which inputs (by number) or output (-1) an elementwise function saves: its forward is asked with floats.
 
@@ -254,14 +253,10 @@ def saved_pattern(function: type[Elementwise], n: int) -> tuple[int, ...]:
     Raises:
         FunctionError: If it saves anything else; a tensor's rule needs to know where a value came from.
     """
-    pattern = _patterns.get((function, n))
-    if pattern is None:
-        ctx = Context()
-        values = [x * 1.0 for x in (0.5, 0.25, 0.75)[:n]]
-        output = function.forward(ctx, *values)
-        pattern = tuple(_place_of(saved, values, output, function) for saved in ctx.saved_values)
-        _patterns[function, n] = pattern
-    return pattern
+    ctx = Context()
+    values = [x * 1.0 for x in (0.5, 0.25, 0.75)[:n]]
+    output = function.forward(ctx, *values)
+    return tuple(_place_of(saved, values, output, function) for saved in ctx.saved_values)
 
 
 def _place_of(saved: Any, values: Sequence[float], output: Any, function: type[Function]) -> int:
@@ -274,9 +269,6 @@ def _place_of(saved: Any, values: Sequence[float], output: Any, function: type[F
         f"{function.__name__}.forward saved {saved!r}, which is neither an input nor its output: for tensors a rule "
         "can only be given those"
     )
-
-
-overrides.on_change(_patterns.clear)
 
 
 # --- arithmetic ---------------------------------------------------------------------------------------------
@@ -335,14 +327,7 @@ class Div(Elementwise):
     def backward(ctx: Context, d_output: Any) -> Any:
         """The derivatives are 1 / b and -a / b^2."""
         a, b = ctx.saved_values
-        if overrides.is_cut(_through_quotient):
-            return d_output / b, _through_inverse(b, d_output * a)
-        return d_output / b, _through_quotient(a, b, d_output)
-
-
-def _through_quotient(a: Any, b: Any, d_output: Any) -> Any:
-    """Return d_output times the derivative of a / b in b."""
-    return -d_output * ((a / b) / b)
+        return d_output / b, _through_inverse(b, d_output * a)
 
 
 def _through_inverse(b: Any, d_output: Any) -> Any:

@@ -82,11 +82,7 @@ def neg(x: float) -> float:
     ### END SOLUTION
 
 
-def _negative(x: int) -> int:
-    return -x
-
-
-FORMS["neg"] = Form(numpy="negative", line="-{0}", keeps_integers=True, of_integers=_negative)
+FORMS["neg"] = Form(numpy="negative", line="-{0}", keeps_integers=True)
 
 
 @ieee(divide_by_zero)
@@ -175,15 +171,10 @@ def relu(x: float) -> float:
     ### END SOLUTION
 
 
-def _positive_part(x: int) -> int:
-    return x if x > 0 else 0
-
-
 FORMS["relu"] = Form(
     numpy="rectified",
     line="select({0} <= zero, zero, {0})",
     keeps_integers=True,
-    of_integers=_positive_part,
 )
 
 
@@ -207,13 +198,6 @@ def log(x: float) -> float:
 
 
 FORMS["log"] = Form(numpy="log", float_line="log({0})", is_dear=True)
-
-
-def _log1p(x: float) -> float:
-    return math.log1p(x) if x > -1.0 else log(1.0 + x)
-
-
-FORMS["_log1p"] = Form(numpy="log1p", float_line="log1p({0})", is_dear=True)
 
 
 def sigmoid(x: float) -> float:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
 __all__ = [
+    "AlongAxes",
     "Amax",
     "Amin",
     "Cast",
@@ -40,13 +41,10 @@ __all__ = [
     "IndexPut",
     "Linear",
     "LinearFunction",
-    "LogSoftmax",
-    "LogSumExp",
     "MatMul",
     "Max",
     "Permute",
     "Prod",
-    "Softmax",
     "Sum",
     "ToDevice",
     "View",
@@ -64,6 +62,7 @@ __all__ = [
     "sum_over",
     "transpose",
     "unindex",
+    "with_axes",
 ]
 
 
@@ -74,6 +73,14 @@ class LinearFunction(Function):
     def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
         """Apply the function to the change."""
         return cls.apply(*[t.contiguous() for t in tangents], **ctx.options)
+
+
+class AlongAxes(Function):
+    """A function along the axes that its option `dim` names."""
+
+
+closed_forms: dict[str, type[AlongAxes]] = {}
+"""Softmax and its like, each as one function, by the name of the method (`minigrad.quick.softmax`)."""
 
 
 class Sum(LinearFunction):
@@ -569,7 +576,7 @@ class Prod(Function):
     def backward(cls, ctx: TensorContext, d_output: Any) -> Any:
         """An element moves the product by the product of the others."""
         others = cls._others(ctx)
-        return _with_axes(d_output, others.shape, ctx) * others
+        return with_axes(d_output, others.shape, ctx) * others
 
     @classmethod
     def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
@@ -582,7 +589,7 @@ def _off_diagonal(n: int, like: Any) -> Any:
     return like.from_host(mask) if hasattr(like, "chain_rule") else mask
 
 
-def _with_axes(x: Any, shape: Sequence[int], ctx: TensorContext) -> Any:
+def with_axes(x: Any, shape: Sequence[int], ctx: TensorContext) -> Any:
     """Give a reduced array its axes back, with size 1."""
     if ctx.keepdim:
         return x
@@ -636,7 +643,7 @@ class Amax(Function):
     def _share(cls, ctx: TensorContext) -> Any:
         """Return each element's part in its maximum: 1 / n where n elements are equal to it, 0 elsewhere."""
         a, output = ctx.saved_values
-        highest = _with_axes(output, a.shape, ctx)
+        highest = with_axes(output, a.shape, ctx)
         hit = indicator((a == highest) + (a != a) * (highest != highest), a)
         return hit / sum_over(hit, ctx.dim, True)
 
@@ -644,7 +651,7 @@ class Amax(Function):
     def backward(cls, ctx: TensorContext, d_output: Any) -> Any:
         """The largest element moves the output; equal ones share it, as in PyTorch."""
         share = cls._share(ctx)
-        return _with_axes(d_output, share.shape, ctx) * share
+        return with_axes(d_output, share.shape, ctx) * share
 
     @classmethod
     def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
@@ -656,116 +663,6 @@ class Amin(Amax):
     """The smallest element over some axes; equal ones share the gradient."""
 
     kernel = "min"
-
-
-class LogSumExp(Function):
-    """log(e^a1 + e^a2 + ...) over some axes, without overflow."""
-
-    raw = True
-
-    @staticmethod
-    def forward(
-        ctx: TensorContext,
-        a: Any,
-        dim: tuple[int, ...],
-        keepdim: bool = False,
-    ) -> Any:
-        """Take the largest element m out first: m + log(sum of e^(a - m))."""
-        ctx.dim, ctx.keepdim = dim, keepdim
-        highest = arrays.reduce("max", a, dim, True)
-        highest = arrays.elementwise(
-            "where", arrays.elementwise("eq", arrays.elementwise("sub", highest, highest), 0.0), highest, 0.0
-        )
-        powers = arrays.elementwise("exp", arrays.elementwise("sub", a, highest))
-        total = arrays.elementwise("log", arrays.reduce("add", powers, dim, True))
-        output = arrays.elementwise("add", total, highest)
-        if not keepdim:
-            output = arrays.reshape(output, tuple(n for axis, n in enumerate(a.shape) if axis not in dim))
-        ctx.save_for_backward(a, output)
-        return output
-
-    @classmethod
-    def backward(cls, ctx: TensorContext, d_output: Any) -> Any:
-        """The derivative is e^(a - output): the softmax."""
-        a, output = ctx.saved_values
-        weights = functions.exp(a - _with_axes(output, a.shape, ctx))
-        return _with_axes(d_output, a.shape, ctx) * weights
-
-    @classmethod
-    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
-        """Weigh the changes with the softmax."""
-        a, output = ctx.as_variables().saved_values
-        weights = functions.exp(a - _with_axes(output, a.shape, ctx))
-        return sum_over(weights * tangents[0], ctx.dim, ctx.keepdim)
-
-
-class Softmax(Function):
-    """e^a over the sum of e^a along an axis."""
-
-    raw = True
-
-    @staticmethod
-    def forward(ctx: TensorContext, a: Any, dim: int) -> Any:
-        """Take the largest element out first, so that nothing overflows."""
-        ctx.dim = dim
-        form = arrays.fused("softmax", a, dim)
-        if form:
-            output = form(a)
-        else:
-            highest = arrays.reduce("max", a, (dim,), True)
-            powers = arrays.elementwise("exp", arrays.elementwise("sub", a, highest))
-            output = arrays.elementwise("div", powers, arrays.reduce("add", powers, (dim,), True))
-        ctx.save_for_backward(output)
-        return output
-
-    @staticmethod
-    def backward(ctx: TensorContext, d_output: Any) -> Any:
-        """Each output grows with its own input, and shrinks with all of them."""
-        (y,) = ctx.saved_values
-        form = arrays.fused("softmax_backward", d_output, ctx.dim)
-        if form:
-            return form(d_output, y)
-        return y * (d_output - sum_over(d_output * y, (ctx.dim,), True))
-
-    @classmethod
-    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
-        """The matrix of derivatives is symmetric: forward and backward are the same product."""
-        return cls.backward(ctx.as_variables(), tangents[0])
-
-
-class LogSoftmax(Function):
-    """The logarithm of the softmax along an axis: a - log(sum of e^a)."""
-
-    raw = True
-
-    @staticmethod
-    def forward(ctx: TensorContext, a: Any, dim: int) -> Any:
-        """Take the largest element out first, and never the logarithm of a small softmax."""
-        ctx.dim = dim
-        form = arrays.fused("log_softmax", a, dim)
-        if form:
-            output = form(a)
-        else:
-            shifted = arrays.elementwise("sub", a, arrays.reduce("max", a, (dim,), True))
-            total = arrays.reduce("add", arrays.elementwise("exp", shifted), (dim,), True)
-            output = arrays.elementwise("sub", shifted, arrays.elementwise("log", total))
-        ctx.save_for_backward(output)
-        return output
-
-    @staticmethod
-    def backward(ctx: TensorContext, d_output: Any) -> Any:
-        """Each output grows with its own input, and shrinks with all of them, by their softmax."""
-        (y,) = ctx.saved_values
-        form = arrays.fused("log_softmax_backward", d_output, ctx.dim)
-        if form:
-            return form(d_output, y)
-        return d_output - functions.exp(y) * sum_over(d_output, (ctx.dim,), True)
-
-    @classmethod
-    def jvp(cls, ctx: TensorContext, *tangents: Any) -> Any:
-        """The change of the input, less its mean under the softmax."""
-        (y,) = ctx.as_variables().saved_values
-        return tangents[0] - sum_over(functions.exp(y) * tangents[0], (ctx.dim,), True)
 
 
 # --- products -----------------------------------------------------------------------------------------------
@@ -1036,4 +933,5 @@ WRITE_BACK: dict[type[Function], Callable[..., tuple[Any, Tensor]]] = {
 def all_functions() -> Sequence[type[Function]]:
     """Return every differentiable function of this module, for tests that must cover them all."""
     own = [value for name, value in globals().items() if name[0] != "_" and isinstance(value, type)]
-    return [f for f in own if issubclass(f, Function) and f not in (Function, LinearFunction)]
+    listed = [f for f in own if issubclass(f, Function) and f not in (Function, LinearFunction, AlongAxes)]
+    return [*listed, *closed_forms.values()]

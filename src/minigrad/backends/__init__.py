@@ -107,10 +107,8 @@ class _Choice:
 
     def refresh(self) -> None:
         """Find out again whether the quick way is open: nothing that computes values is a student's."""
-        self.quick = self.name != "python" and not overrides.any_of(
-            "operators", "tensor_data", "tensor_ops", "fast_ops"
-        )
-        self.state = self.name, overrides.state()
+        self.quick = _LOOPS.is_quick and self.name != "python"
+        self.state = self.name, _LOOPS.state
 
 
 class _Here(threading.local):
@@ -131,8 +129,10 @@ class _Here(threading.local):
     @name.setter
     def name(self, name: str) -> None:
         with overrides.turn:
+            before = is_quick_in_all_threads()
             self.choice.name = name
-            if _refresh():
+            self.choice.refresh()
+            if is_quick_in_all_threads() is not before:
                 overrides.choose_twins()
 
 
@@ -146,6 +146,16 @@ _at_first = os.environ.get("MINIGRAD_BACKEND", "numba")
 if _at_first not in NAMES:
     raise ValueError(f"MINIGRAD_BACKEND is {_at_first!r}; the backends are {', '.join(map(repr, NAMES))}")
 _choices: weakref.WeakSet[_Choice] = weakref.WeakSet()
+
+
+def _refresh() -> None:
+    for choice in _choices:
+        choice.refresh()
+
+
+_LOOPS = overrides.Level("operators", "tensor_data", "tensor_ops", "fast_ops", then=_refresh)
+_COMPILED_LOOPS = overrides.Level("fast_ops")
+_DEVICE_LOOPS = overrides.Level("operators", "tensor_data", "cuda_ops")
 here = _Here()
 floats = _Floats()
 
@@ -182,19 +192,6 @@ def chosen() -> str:
     return here.choice.name
 
 
-def _refresh() -> bool:
-    """Find out again which ways are open; return whether another way is open for all threads."""
-    global _all_are_quick
-    for choice in _choices:
-        choice.refresh()
-    before, _all_are_quick = _all_are_quick, _at_first != "python" and all(choice.quick for choice in _choices)
-    return before is not _all_are_quick
-
-
-_all_are_quick = _at_first != "python"
-overrides.on_change(_refresh)
-
-
 def is_quick_in_all_threads() -> bool:
     """Return whether quick forms of methods may stand in their places, which all threads share.
 
@@ -202,7 +199,7 @@ def is_quick_in_all_threads() -> bool:
     ...     minigrad.backends.is_quick_in_all_threads()
     False
     """
-    return _all_are_quick
+    return _at_first != "python" and all(choice.quick for choice in _choices)
 
 
 def is_quick(device: str = "cpu") -> bool:
@@ -214,7 +211,7 @@ def is_quick(device: str = "cpu") -> bool:
     """
     choice = here.choice
     if device == "cuda":
-        return choice.name != "python" and not overrides.any_of("operators", "tensor_data", "cuda_ops")
+        return _DEVICE_LOOPS.is_quick and choice.name != "python"
     return choice.quick
 
 
@@ -226,7 +223,7 @@ def current(*inputs: Any) -> Any:
     choice = here.choice
     if choice.quick:
         return quickest()
-    if choice.name != "python" and overrides.any_of("fast_ops"):
+    if not _COMPILED_LOOPS.is_quick and choice.name != "python":
         return load("teaching", "TeachingBackend")
     return load("python", "PythonBackend")
 

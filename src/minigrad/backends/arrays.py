@@ -228,7 +228,8 @@ def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.
     """
     kernel = expression[0]
     by_numpy = backends.is_quick() and on_host(*inputs)
-    if by_numpy and is_small(_broadcast([x.shape for x in inputs if hasattr(x, "shape")]), kernel):
+    shapes = {x.shape for x in inputs if hasattr(x, "shape")}
+    if by_numpy and is_small(shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes), kernel):
         return numpy_forms.evaluate(expression, inputs)
     values = [*map(inputs.__getitem__, _values_of(expression))]
     if by_numpy and any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in values):
@@ -248,11 +249,6 @@ def _values_of(expression: Expression) -> frozenset[int]:
         return frozenset(expression[1:] if expression[0] == "in" else ())
     parts = expression[2:] if expression[0] == "where" and expression[1][0] == "in" else expression[1:]
     return frozenset().union(*map(_values_of, parts))
-
-
-def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    first = shapes[0] if shapes else ()
-    return first if all(shape == first for shape in shapes) else np.broadcast_shapes(*shapes)
 
 
 # --- reductions and products --------------------------------------------------------------------------------
@@ -372,47 +368,3 @@ def fused(form: str, x: Any, dim: int) -> Callable[..., Array] | None:
     if x.__class__ is not np.ndarray or not backends.is_quick() or x.size < LARGE or dim != x.ndim - 1:
         return None
     return getattr(backends.current(x), form, None)
-
-
-def evaluate_and_sum(
-    expression: Expression, inputs: Sequence[Array | float], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> Array:
-    """Compute an expression and add it up to a shape that broadcasts to its own, in one pass where possible."""
-    full_shape = np.broadcast_shapes(*[x.shape for x in inputs if hasattr(x, "shape")])
-    if full_shape == shape:
-        return evaluate(expression, inputs, dtype)
-    form = getattr(backends.current(*inputs), "reduce_expression", None)
-    axes = stretched_axes(full_shape, shape)
-    if form is None or is_small(full_shape) or not backends.is_quick():
-        return reshape(reduce("add", evaluate(expression, inputs, dtype), axes), shape)
-    return reshape(form(expression, "add", inputs, axes, dtype), shape)
-
-
-def stretched_axes(full_shape: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the axes along which a shape was repeated to become a full shape.
-
-    >>> from minigrad.backends import arrays
-    >>> arrays.stretched_axes((4, 3), (4, 1)), arrays.stretched_axes((4, 3), (3,))
-    ((1,), (0,))
-    """
-    missing = len(full_shape) - len(shape)
-    return tuple(axis for axis, n in enumerate(full_shape) if axis < missing or (shape[axis - missing] == 1 and n != 1))
-
-
-def sum_to(x: Array, shape: tuple[int, ...]) -> Array:
-    """Add up an array to a shape that broadcasts to its own.
-
-    Raises:
-        ValueError: If it does not.
-
-    >>> from minigrad.backends import arrays
-    >>> arrays.sum_to(np.ones((2, 3)), (3,))
-    array([2., 2., 2.])
-    """
-    if x.shape == shape:
-        return x
-    missing = x.ndim - len(shape)
-    x = reduce("add", x, stretched_axes(x.shape, shape), True)
-    if x.shape[missing:] != shape:  # reshape would take whatever has as many elements
-        raise ValueError(f"cannot add up an array to shape {shape}: {x.shape} is left where sizes may differ")
-    return reshape(x, shape) if missing else x

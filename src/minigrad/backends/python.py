@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import backends, tensor_ops
 from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
-from minigrad.machine import overrides
+from minigrad.errors import ExerciseNotDone
 
 
 class PythonBackend(LoopBackend):
@@ -35,10 +35,14 @@ class PythonBackend(LoopBackend):
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m). Leading dimensions broadcast."""
-        if backends.chosen() != self.name or overrides.is_cut(tensor_ops.tensor_matrix_multiply):
-            with np.errstate(all="ignore"):
-                product: Array = np.matmul(a, b)
-                return product
-        batch = broadcast(a.shape[:-2], b.shape[:-2])
-        shape = (*batch, a.shape[-2], b.shape[-1])
-        return self._multiply(tensor_ops.tensor_matrix_multiply, a, b, shape)
+        if backends.chosen() == self.name:
+            batch = broadcast(a.shape[:-2], b.shape[:-2])
+            shape = (*batch, a.shape[-2], b.shape[-1])
+            try:
+                return self._multiply(tensor_ops.tensor_matrix_multiply, a, b, shape)
+            except ExerciseNotDone as error:
+                if error.exercise != "fast_ops._tensor_matrix_multiply":  # a function that the loops call
+                    raise
+        with np.errstate(all="ignore"):
+            product: Array = np.matmul(a, b)
+            return product

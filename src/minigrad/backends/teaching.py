@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import fast_ops
+from minigrad import fast_ops, tensor_ops
 from minigrad.backends.loops import Array, Kernel, LoopBackend, broadcast
 from minigrad.backends.python import PythonBackend
 from minigrad.compiling import compile_kernel
-from minigrad.machine import overrides
+from minigrad.errors import ExerciseNotDone
 
 _MOST_KEPT = 512
 
@@ -30,38 +30,39 @@ class TeachingBackend(LoopBackend):
 
     def map_kernel(self, fn: Callable[[float], float]) -> Kernel:
         """Return `fast_ops.tensor_map(fn)`, compiled."""
-        if overrides.is_cut(fast_ops.tensor_map):
-            return self._plain.map_kernel(fn)
-        return self._compiled(fast_ops.tensor_map, fn)
+        return self._compiled("tensor_map", fn)
 
     def zip_kernel(self, fn: Callable[[float, float], float]) -> Kernel:
         """Return `fast_ops.tensor_zip(fn)`, compiled."""
-        if overrides.is_cut(fast_ops.tensor_zip):
-            return self._plain.zip_kernel(fn)
-        return self._compiled(fast_ops.tensor_zip, fn)
+        return self._compiled("tensor_zip", fn)
 
     def reduce_kernel(self, fn: Callable[[float, float], float]) -> Kernel:
         """Return `fast_ops.tensor_reduce(fn)`, compiled."""
-        if overrides.is_cut(fast_ops.tensor_reduce):
-            return self._plain.reduce_kernel(fn)
-        return self._compiled(fast_ops.tensor_reduce, fn)
+        return self._compiled("tensor_reduce", fn)
 
-    def _compiled(self, maker: Callable[..., Kernel], fn: Callable[..., float]) -> Kernel:
+    def _compiled(self, name: str, fn: Callable[..., float]) -> Kernel:
         # Both functions are part of the key: a student who writes one anew gets a new kernel. Whether one of their
         # helpers has changed is seen to by compile_kernel.
+        maker = getattr(fast_ops, name)
         key = (maker, fn)
         if key not in self._made:
             if len(self._made) >= _MOST_KEPT:
                 self._made.clear()
-            self._made[key] = maker(fn)
+            try:
+                self._made[key] = maker(fn)
+            except ExerciseNotDone:
+                return getattr(tensor_ops, name)(fn)  # type: ignore[no-any-return]
         return compile_kernel(self._made[key])
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Multiply (..., n, k) by (..., k, m). Leading dimensions broadcast."""
-        if overrides.is_cut(fast_ops._tensor_matrix_multiply):
+        try:
+            kernel = compile_kernel(fast_ops._tensor_matrix_multiply)
+        except ExerciseNotDone as error:
+            if error.exercise != "fast_ops._tensor_matrix_multiply":  # a function that the kernel calls
+                raise
             return self._plain.matmul(a, b)
         batch = broadcast(a.shape[:-2], b.shape[:-2])
-        kernel = compile_kernel(fast_ops._tensor_matrix_multiply)
         a, b = _as_batch(a, batch), _as_batch(b, batch)
         shape = (int(np.prod(batch)), a.shape[1], b.shape[2])
         return self._multiply(kernel, a, b, shape).reshape(*batch, *shape[1:])

@@ -31,11 +31,11 @@ Rules = dict[type[Function], Callable[..., Any]]
 rules: Rules = {}
 """Quick forms of rules, by function: `minigrad.quick.functions` declares them."""
 
+sums: dict[str, Callable[..., Any]] = {}
+"""Quick forms of adding up to an input's shape: `minigrad.quick.engine` declares them."""
+
 output_serves: dict[type[Function], bool] = {}
 """Functions whose rule gives the same for the output as for the input that it saves."""
-
-_traced: dict[tuple[type[Function], int], Any] = {}
-overrides.on_change(_traced.clear)
 
 
 class _Saved:
@@ -129,7 +129,7 @@ def _fused_step(result: Tensor, d_output: Any, saved: tuple[Any, ...]) -> Sequen
     if expressions is None:
         with np.errstate(all="ignore"):
             return function._backward(_with_count(saved, inputs), d_output)  # type: ignore[no-any-return]
-    dtype, gradients = d_output.dtype, list[Any]()
+    dtype, gradients, evaluate = d_output.dtype, list[Any](), sums.get("evaluate_and_sum")
     operands = (d_output, *[x if getattr(x, "dtype", dtype).kind != "f" else arrays.cast_to(x, dtype) for x in saved])
     for x, expression in zip(inputs, expressions, strict=True):
         if expression is None or not getattr(x, "requires_grad", False):
@@ -138,7 +138,11 @@ def _fused_step(result: Tensor, d_output: Any, saved: tuple[Any, ...]) -> Sequen
             gradients.append(d_output)
         else:
             formula, used = expression
-            gradients.append(arrays.evaluate_and_sum(formula, [operands[i] for i in used], x._array.shape, dtype))
+            given = [operands[i] for i in used]
+            if evaluate is not None:
+                gradients.append(evaluate(formula, given, x._array.shape, dtype))
+            else:  # the pass adds up what is too large
+                gradients.append(arrays.evaluate(formula, given, dtype))
     return gradients
 
 
@@ -166,17 +170,15 @@ def _renumbered(expression: Expression, places: dict[int, int]) -> Any:
     return tuple(_renumbered(x, places) if isinstance(x, tuple) else x for x in expression)
 
 
+@overrides.until_change
 def _expressions(function: type[Function], n: int, saved: int) -> Sequence[Any] | None:
     """Return each gradient's expression, and which of (d_output, *saved) it uses; None if a rule cannot be traced."""
-    key = (function, n)
-    if key not in _traced:
-        symbols = [Symbol(("in", i)) for i in range(saved + 1)]
-        ctx = _with_count(tuple(symbols[1:]), range(n))
-        try:
-            _traced[key] = [_compact(Symbol.expression_of(g)) for g in function._backward(ctx, symbols[0])]
-        except Exception:  # whatever a rule does to a symbol: it is then given the arrays themselves
-            _traced[key] = None
-    return _traced[key]  # type: ignore[no-any-return]
+    symbols = [Symbol(("in", i)) for i in range(saved + 1)]
+    ctx = _with_count(tuple(symbols[1:]), range(n))
+    try:
+        return [_compact(Symbol.expression_of(g)) for g in function._backward(ctx, symbols[0])]
+    except Exception:  # whatever a rule does to a symbol: it is then given the arrays themselves
+        return None
 
 
 def step_as_written(result: Tensor, d_output: Any) -> Sequence[Any]:

@@ -77,4 +77,4 @@ def wanted_in(operation: str, inputs: Tensor | Sequence[Tensor]) -> list[Tensor]
     return wanted
 
 
-overrides.load_quick("backward", "functions")
+overrides.load_quick("engine", "backward", "functions")

@@ -111,7 +111,7 @@ def compile_kernel(fn: Callable[..., Any], parallel: bool = True) -> Kernel:
     fastmath = options.get("fastmath", False)
     key = (reaching.fingerprint(function, reaching.kernel_of), parallel, repr(fastmath))
     if key not in _kernels:
-        _refuse_what_is_left_out(function)
+        overrides.refuse_cut(reaching.reached(function, reaching.kernel_of))
         _forget_if_too_many(_kernels)
         _kernels[key] = Kernel(function, parallel, fastmath)
     return _kernels[key]
@@ -150,13 +150,6 @@ def _compile_with_helpers(function: FunctionType, parallel: bool, fastmath: Any)
         return _helpers[key]
 
     return reaching.rebuild(function, make, reaching.kernel_of)
-
-
-def _refuse_what_is_left_out(function: FunctionType) -> None:
-    """Let a function that an edition leaves out, and a kernel would call, say which exercise is to be done."""
-    for each in reaching.reached(function, reaching.kernel_of):
-        if overrides.is_cut(each):
-            each(*[None] * each.__code__.co_argcount)
 
 
 def _forget_if_too_many(kept: dict[Any, Any]) -> None:

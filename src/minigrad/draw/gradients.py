@@ -86,13 +86,29 @@ def jacobians(
     x = np.asarray(x, np.float64)
     if column is not None and not 0 <= column < x.size:
         raise ValueError(f"draw.jacobians: column={column} is none of the {x.size} columns; they are counted from 0")
-    tables = {name: _slopes(f, x, name) for name, f in functions.items()}
-    lines = min((len(table) for table in tables.values()), default=0)
+
+    def table(f: Callable[[Array], Any], name: str, epsilon: float = 1e-6) -> Array:
+        columns = []
+        for place in np.ndindex(x.shape):
+            up, down = x.copy(), x.copy()
+            up[place] += epsilon
+            down[place] -= epsilon
+            columns.append((np.ravel(f(up)) - np.ravel(f(down))) / (2.0 * epsilon))
+        found = np.round(np.array(columns).T.reshape(-1, len(columns)), 6) + 0.0  # as precise as differences are
+        if not (0 < found.shape[0] <= LARGEST and 0 < found.shape[1] <= LARGEST):
+            raise ValueError(
+                f"draw.jacobians: the table of {name} has {found.shape[0]} lines and {found.shape[1]} columns; "
+                f"1 to {LARGEST} of each can be drawn"
+            )
+        return found
+
+    tables = {name: table(f, name) for name, f in functions.items()}
+    lines = min(map(len, tables.values()), default=0)
     if row is not None and not 0 <= row < lines:
         raise ValueError(f"draw.jacobians: row={row} is none of the {lines} rows; they are counted from 0")
     parts, places, width, bottom = [], (MARGIN, MARGIN), 0.0, 0.0
-    for name, table in tables.items():
-        panel = _Table(name, table, column, row)
+    for name, slopes in tables.items():
+        panel = _Table(name, slopes, column, row)
         if places[0] > MARGIN and places[0] + panel.width > _WIDEST:
             places = (MARGIN, bottom + _GAP)
         parts += panel.parts(*places)
@@ -232,23 +248,6 @@ def _four(
         height += LINE
     width = max(right + max(second.width, third.width), MARGIN + len(warning) * CHARACTER)
     return Drawing(width + MARGIN, height, "A permuted tensor and its gradient", words, parts)
-
-
-def _slopes(f: Callable[[Array], Any], x: Array, name: str, epsilon: float = 1e-6) -> Array:
-    """Return the table of slopes, rounded to the precision of central differences."""
-    columns = []
-    for place in np.ndindex(x.shape):
-        up, down = x.copy(), x.copy()
-        up[place] += epsilon
-        down[place] -= epsilon
-        columns.append((np.ravel(f(up)) - np.ravel(f(down))) / (2.0 * epsilon))
-    table = np.round(np.array(columns).T.reshape(-1, len(columns)), 6) + 0.0
-    if not (0 < table.shape[0] <= LARGEST and 0 < table.shape[1] <= LARGEST):
-        raise ValueError(
-            f"draw.jacobians: the table of {name} has {table.shape[0]} lines and {table.shape[1]} columns; "
-            f"1 to {LARGEST} of each can be drawn"
-        )
-    return table
 
 
 def _shown(slope: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,6 @@ class Form:
         powers: Lines for floats by the value of a constant second input.
         compares: Whether the result is a truth value.
         keeps_integers: Whether integers give an integer.
-        of_integers: The operator where all inputs are integers and it would make floats of them, for CUDA.
         is_dear: Whether it takes several times as long as an addition.
         start: The number that a reduction starts from; folding it in changes nothing.
         fold: The function with which a compiled loop folds.
@@ -33,7 +32,6 @@ class Form:
     powers: Mapping[float, str] = field(default_factory=dict)
     compares: bool = False
     keeps_integers: bool = False
-    of_integers: Callable[[int], int] | None = None
     is_dear: bool = False
     start: float | None = None
     fold: str = ""

@@ -129,12 +129,8 @@ def square(x: float) -> float:
     return x * x
 
 
-def _absolute(x: int) -> int:
-    return x if x >= 0 else -x
-
-
 @entry(
-    form=Form(numpy="absolute", line="abs({0})", keeps_integers=True, of_integers=_absolute),
+    form=Form(numpy="absolute", line="abs({0})", keeps_integers=True),
     rule=lambda f, d, x: d * f.sign(x),  # 0 at 0, as in PyTorch
     generic="absolute",
     example=("-1.0, 2.0", "1., 2."),
@@ -208,16 +204,11 @@ def gelu(x: float) -> float:
 # --- steps, which have no useful derivative -----------------------------------------------------------------
 
 
-def _sign(x: int) -> int:
-    return 1 if x > 0 else -1 if x < 0 else 0
-
-
 @entry(
     form=Form(
         numpy="sign_or_zero",
         line="select({0} > zero, one, select({0} < zero, -one, zero))",
         keeps_integers=True,
-        of_integers=_sign,
     ),
     method="",
 )

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import functions, tensor_functions
+from minigrad import functions, operators, tensor_functions
+from minigrad.backends import numpy_forms
 from minigrad.functions import Elementwise, Function
 from minigrad.graph.program import Equation, Graph, Var, replaced
 from minigrad.graph.tracing import traced
@@ -21,24 +22,24 @@ LONG = 1 << 15
 """Elements of a row from which on few rows are left to the kernels that share a row among threads."""
 
 
+def log1p(x: float) -> float:
+    """Compute log(1 + x), accurate for a small x: an operator that graphs alone use."""
+    return math.log1p(x) if x > -1.0 else operators.log(1.0 + x)
+
+
+vars(operators)["log1p"] = log1p  # where backends look a kernel up
+operators.FORMS["log1p"] = operators.Form(numpy="log1p", float_line="log1p({0})", is_dear=True)
+numpy_forms.FORMS["log1p"] = np.log1p
+
+
 class _Log1p(Elementwise):
     """log(1 + a), accurate for a small a."""
 
-    kernel = "_log1p"
+    kernel = "log1p"
     differentiable = False
 
 
 _Log1p.__name__ = "Log1p"
-
-
-def _softmax(x: Tensor, dim: int) -> Tensor:
-    powers = (x - x.amax(dim, keepdim=True)).exp()
-    return powers * (1.0 / powers.sum(dim, keepdim=True))
-
-
-def _log_softmax(x: Tensor, dim: int) -> Tensor:
-    shifted = x - x.amax(dim, keepdim=True)
-    return shifted - shifted.exp().sum(dim, keepdim=True).log()
 
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -63,8 +64,7 @@ def _reduced(losses: Tensor, reduction: str) -> Tensor:
 
 
 EXPANSIONS: dict[type[Function], Callable[..., Tensor]] = {
-    tensor_functions.Softmax: _softmax,
-    tensor_functions.LogSoftmax: _log_softmax,
+    **{form: form.steps for form in tensor_functions.closed_forms.values() if hasattr(form, "steps")},
     tensor_functions.Linear: _linear,
     loss_rules.SquaredError: _squared_error,
     loss_rules.BCEWithLogits: _bce_with_logits,

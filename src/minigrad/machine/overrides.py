@@ -1,13 +1,14 @@
 """Overrides: which exercises a student's answers replace now, and the quick routines that must not run meanwhile.
 
 A *twin* is a quick form of something that is written to be read, and equal to it. Each is declared once, with `twin`.
+A `Level` says whether a whole way of computing is quick, such as a backend's loops.
 
-`minigrad.exercises.install` says what it replaces. A quick path asks `any_of` for the modules that it bypasses, and
-code that holds something made from an exercise (a compiled kernel, a traced rule) drops it in `on_change`.
+`minigrad.exercises.install` says what it replaces. Code that keeps something made from an exercise (a traced rule)
+makes it by a function that `until_change` decorates.
 
-An edition for students omits the reference answers, and every fast routine that would reveal one. It keeps omitting
-them after the student has solved the exercise. Code that wants such a routine first calls `is_cut(routine)`; if that is
-true, it calls the student's own function.
+An edition for students omits the reference answers, and every module that would reveal one (`SHOWS`). It keeps omitting
+them after the student has solved the exercise. Code that wants such a module first tries to import it; without it, the
+student's own function computes.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 CUT = "cut.txt"
 """The file in an edition's package that lists the functions without their bodies; the whole library has none."""
@@ -33,8 +37,6 @@ turn = threading.RLock()
 """Held by the thread that chooses twins, or changes what they are chosen by: classes and tables serve all threads."""
 if hasattr(os, "register_at_fork"):  # no child begins while another thread, which it does not have, holds the lock
     os.register_at_fork(before=turn.acquire, after_in_parent=turn.release, after_in_child=turn.release)
-EVERYTHING = ("*",)
-"""For a twin that stands aside while anything at all is replaced."""
 
 
 class _Twin(NamedTuple):
@@ -49,7 +51,7 @@ class _Twin(NamedTuple):
 
     def choose(self) -> None:
         """Put the quick form or the specification into the place."""
-        aside = not _allowed or (bool(_modules) if self.unless == EVERYTHING else any_of(*self.unless))
+        aside = not _allowed or any_of(*self.unless)
         value = self.specified if aside or not self.when() else self.quick
         if isinstance(self.owner, dict):
             self.owner.pop(self.name, None) if value is _MISSING else self.owner.update({self.name: value})
@@ -57,6 +59,29 @@ class _Twin(NamedTuple):
             setattr(self.owner, self.name, value)
         elif self.name in vars(self.owner):
             delattr(self.owner, self.name)
+
+
+class Level:
+    """A level of the library at which answers count: a backend's loops, say. It is quick while its modules are ours.
+
+    Args:
+        *modules: Those that hold what computes there, ``"tensor_data"``.
+        then: Called whenever the attributes were found out again.
+
+    Attributes:
+        is_quick: Whether no object of its modules is replaced.
+        state: Tells apart what is replaced, in any module: 0 for nothing, and another number after each installation.
+    """
+
+    def __init__(self, *modules: str, then: Callable[[], object] = lambda: None) -> None:
+        self._modules, self._then = modules, then
+        with turn:
+            on_change(self._refresh)
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self.is_quick, self.state = not any_of(*self._modules), _state
+        self._then()
 
 
 _twins: list[_Twin] = []
@@ -92,6 +117,13 @@ def is_cut(value: Any) -> bool:
     members = vars(value).values() if isinstance(value, type) else (value,)
     functions = (getattr(each, "__func__", each) for each in members)
     return any(f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', '')}" in names for f in functions)
+
+
+def refuse_cut(functions: Iterable[FunctionType]) -> None:
+    """Let the first function that this edition leaves out say which exercise is to be done."""
+    for each in functions:
+        if is_cut(each):
+            each(*[None] * each.__code__.co_argcount)
 
 
 def exercise(name: str) -> Any:
@@ -135,7 +167,7 @@ def twin(
         quick: What is equal to the specification, and quicker; left out where this edition of the library omits its
             body.
         specified: The specification; None if it is what stands there now.
-        unless: The modules for whose exercises it stands aside, ``("autodiff",)``; `EVERYTHING` for those of all.
+        unless: The modules for whose exercises it stands aside, ``("autodiff",)``.
         when: A further condition, such as the choice of a backend; `choose_twins` is called when it may have changed.
     """
     if is_cut(quick):
@@ -179,9 +211,11 @@ def on_change(listener: Callable[[], object]) -> None:
     _listeners.append(listener)
 
 
-def state() -> int:
-    """Return a number that tells what is replaced now: 0 for nothing, and another one after each installation."""
-    return _state
+def until_change(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Decorate a function whose results follow from answers: they are kept until others are installed."""
+    kept = cache(function)
+    on_change(kept.cache_clear)
+    return kept  # type: ignore[return-value]  # mypy: cache takes any hashable arguments
 
 
 def replaced(names: Iterable[str]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import DTypeLike
 
 from minigrad import backends, tensor_functions
 from minigrad.elementwise.entry import OPS, Op
-from minigrad.functions import Function
+from minigrad.errors import ExerciseNotDone
 from minigrad.machine import overrides
 from minigrad.machine.first_use import first_use
 from minigrad.nn.activation_functions import (
@@ -122,9 +123,12 @@ else:  # names that are not there are errors of mypy's
     __getattr__, __dir__ = first_use(__name__, {})
 
 
+_FORMULAS = overrides.Level("nn.functional", "tensor_functions")
+
+
 def is_quick() -> bool:
     """Return whether quick forms may take the place of this module's functions."""
-    return backends.is_quick() and not overrides.any_of("nn.functional", "tensor_functions")
+    return backends.is_quick() and _FORMULAS.is_quick
 
 
 def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
@@ -173,12 +177,12 @@ def _pooled(
         divisor: Of a mean, where it is not the number of a window's elements.
     """
     lies_in_tiles = windows.stride == kernel and not any(windows.padding) and windows.dilation == (1, 1)
-    if not overrides.is_cut(function.forward):
-        if is_quick() or not lies_in_tiles or divisor is not None:
-            own = {} if divisor is None else {"divisor": divisor}
+    if is_quick() or not lies_in_tiles or divisor is not None:
+        own = {} if divisor is None else {"divisor": divisor}
+        with suppress(ExerciseNotDone):  # an edition may leave it out
             applied: Tensor = function.apply(input, kernel=kernel, windows=windows, **own)
             return applied
-    elif not lies_in_tiles:
+    if not lies_in_tiles:
         input = as_tiles(input, kernel, windows, 0.0 if function is AvgPool2d else lowest(input.dtype))
     rows, columns = (n // k * k for n, k in zip(input.shape[2:], kernel, strict=True))
     if (rows, columns) != tuple(input.shape[2:]):  # what fills no tile is left out
@@ -361,24 +365,17 @@ def _checked_windows(name: str, kernel_size: Any, stride: Any, padding: Any, dil
     return kernel, Windows(stride=steps, padding=zeros, dilation=apart)
 
 
-def _quick(
-    form: Callable[..., Tensor], function: type[Function]
-) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
-    """Let a quicker form that computes the same take a function's place, as long as it may.
-
-    Args:
-        form: The quicker form.
-        function: What it applies, which an edition may leave out.
-    """
+def _or_by(method: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """Let the method of tensors that computes the same take a function's place, as long as it may be quick."""
 
     def decorate(specified: Callable[..., Tensor]) -> Callable[..., Tensor]:
         @functools.wraps(specified)
         def choose(input: Tensor, dim: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
             _check_along(specified.__name__, input, dim)
             input = input if dtype is None else input.to(dtype=dtype)
-            quick = is_quick() and not overrides.is_cut(function.forward)
+            quick = is_quick() and method in tensor_functions.closed_forms
             quick = quick or not input.numel()  # an axis of no elements has no largest one
-            return form(input, dim) if quick else specified(input, dim)
+            return getattr(input, method)(dim) if quick else specified(input, dim)
 
         return choose
 
@@ -393,15 +390,7 @@ def _check_along(name: str, input: object, dim: object) -> None:
         )
 
 
-def _softmax(input: Tensor, dim: int) -> Tensor:
-    return input.softmax(dim)
-
-
-def _log_softmax(input: Tensor, dim: int) -> Tensor:
-    return input.log_softmax(dim)
-
-
-@_quick(_softmax, tensor_functions.Softmax)
+@_or_by("softmax")
 def softmax(input: Tensor, dim: int) -> Tensor:
     """Turn numbers into probabilities along an axis: e^x over the sum of all e^x.
 
@@ -424,7 +413,7 @@ def softmax(input: Tensor, dim: int) -> Tensor:
     ### END SOLUTION
 
 
-@_quick(_log_softmax, tensor_functions.LogSoftmax)
+@_or_by("log_softmax")
 def logsoftmax(input: Tensor, dim: int) -> Tensor:
     """Compute the logarithm of the softmax: x - log(sum of all e^x).
 
@@ -497,8 +486,9 @@ def cross_entropy(
         scores = log_softmax(input, dim)
         return nll_loss_of_each("cross_entropy", scores, target, weight, ignore_index, reduction)
     # A class's library may lack logsoftmax until lesson 09: lessons before it train with the quick form all the same.
-    if not is_quick() and not overrides.is_cut(logsoftmax):
-        return nll_loss(log_softmax(input, dim), target, weight, ignore_index=ignore_index, reduction=reduction)
+    if not is_quick():
+        with suppress(ExerciseNotDone):
+            return nll_loss(log_softmax(input, dim), target, weight, ignore_index=ignore_index, reduction=reduction)
     rows, places, factors = rows_and_targets("cross_entropy", input, target, weight, ignore_index, reduction)
     loss = CrossEntropy.apply(rows, target=places, factors=factors, reduction=reduction)
     return loss.view(*target.shape) if reduction == "none" else loss  # type: ignore[no-any-return]

@@ -29,12 +29,14 @@ from minigrad.backward.shared import (
     wrong_count,
     wrong_shape,
 )
-from minigrad.backward.steps import step_as_written, step_on_arrays, step_on_tensors
+from minigrad.backward.steps import step_as_written, step_on_arrays, step_on_tensors, sums
 from minigrad.backward.walk import ways
 from minigrad.machine import overrides
 
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
+
+SHOWS = ("operators.backs", "autodiff")
 
 
 def run(
@@ -174,8 +176,10 @@ class _Walk:
         if d.shape != array.shape:
             if d.ndim < array.ndim or d.size < array.size or not array.size:
                 d = arrays.expand(d, shape_of_both(node, d))
+            if not sums:
+                return engine.unbroadcast(node._of_array(d), array.shape)._array
             try:
-                d = arrays.sum_to(d, array.shape)
+                d = sums["sum_to"](d, array.shape)
             except ValueError:
                 raise wrong_shape(node, d) from None
         return d if d.dtype is array.dtype else d.astype(array.dtype, copy=False)

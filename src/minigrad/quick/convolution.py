@@ -13,6 +13,8 @@ from minigrad.machine import overrides
 from minigrad.nn import convolution
 from minigrad.nn.convolution import Pair, Windows, output_size, padded
 
+SHOWS = ("nn.kernels",)
+
 LARGE = 300_000
 """Multiplications from which compiled loops are quicker: a call of theirs costs about 50 microseconds more."""
 

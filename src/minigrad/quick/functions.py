@@ -21,6 +21,8 @@ from minigrad.machine import overrides
 if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
+SHOWS = ("operators.backs", "functions")
+
 Array = NDArray[Any]
 Rule = Callable[[Array, "Tensor"], Sequence["Array | None"]]
 

@@ -2,7 +2,7 @@
 
 Where the specification builds a Context and asks a rule at backward time, the twins store the derivative in each
 input at once, as a float: ``a * b`` keeps ``b`` and ``a``. Backward is then one multiplication and one addition for
-each edge of the graph. They stand aside while anything of a student's is installed; the tests compare the two.
+each edge of the graph. They stand aside for a student's operators, rules, Scalar or pass; the tests compare the two.
 
 How a result is stored (a leaf has ``_fn is None``):
 
@@ -27,6 +27,8 @@ from minigrad.autodiff import Context, grad_mode, no_grad
 from minigrad.elementwise.entry import OPS, Op
 from minigrad.machine import overrides
 from minigrad.scalar import FREED, Scalar, _freed
+
+SHOWS = ("operators", "functions", "scalar", "autodiff")
 
 _NUMBERS = (float, int)
 _SCALARS = frozenset((Scalar,))
@@ -387,8 +389,16 @@ def _reset(root: Scalar) -> None:
 
 # --- where the twins go -------------------------------------------------------------------------------------
 
+
+def _div_back(ctx: Context, d_output: Any) -> tuple[Any, Any]:
+    """Return the derivatives of a / b, also where one of `functions.Inv` would overflow."""
+    a, b = ctx.saved_values
+    return d_output / b, -d_output * ((a / b) / b)
+
+
 _twins["_backpropagate"] = backpropagate
 _specified: dict[str, Any] = {name: getattr(Scalar, name) for name in _twins}
 for _name, _method in _twins.items():
     _method.__doc__ = _method.__doc__ or _specified[_name].__doc__
-    overrides.twin(Scalar, _name, _method, unless=overrides.EVERYTHING)
+    overrides.twin(Scalar, _name, _method, unless=SHOWS)
+functions.Div.backward = staticmethod(_div_back)  # type: ignore[method-assign]  # no twin: right for more numbers

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from minigrad import tensor_functions
-from minigrad.backends import arrays
+from minigrad import backends, tensor_functions
+from minigrad.backends import arrays, guarded
+from minigrad.engine import TensorContext
 from minigrad.machine import overrides
 from minigrad.tensor_functions import along, as_rows, expand, index, matmul, permute, reshape, transpose, unindex
+from minigrad.tensors import Tensor, abstract_mode, recorded
+from minigrad.tensors.shapes import ALL_AXES
 
-if TYPE_CHECKING:
-    from minigrad.engine import TensorContext
+SHOWS = ("tensor_functions",)
+
+_depth = abstract_mode.depth
+_silence, _speak = guarded.silence, guarded.speak
 
 
 class Sum(tensor_functions.Sum):
@@ -117,6 +124,37 @@ def matmul_back(ctx: TensorContext, d_output: Any) -> Any:
     return d_a, matmul(transpose(a), d_output)
 
 
+def _whole_sum(specified: Callable[..., Tensor]) -> Any:
+    """Return the quick form of `Tensor.sum`, for all elements of a small array of a floating type."""
+    add_up = np.add.reduce
+
+    @functools.wraps(specified)
+    def quick(
+        self: Tensor,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        axis: Any = None,
+        keepdims: bool = False,
+        dtype: Any = None,
+    ) -> Tensor:
+        x = self._array
+        some = dim is not None or axis is not None or keepdim or keepdims or dtype is not None
+        if some or _depth or x.__class__ is not np.ndarray or x.size >= arrays.LARGE or x.dtype.kind != "f":
+            return specified(self, dim, keepdim or keepdims, axis=axis, dtype=dtype)
+        axes = ALL_AXES[x.ndim]
+        ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
+        ctx.shape, ctx.dim, ctx.keepdim = x.shape, axes, False
+        token = _silence()
+        try:
+            array = add_up(x, None)
+        finally:
+            _speak(token)
+        return recorded(Sum, (self,), ctx, array)
+
+    return quick
+
+
 for _specified, _form in (
     (tensor_functions.Sum, Sum),
     (tensor_functions.Permute, Permute),
@@ -127,3 +165,6 @@ for _specified, _form in (
     if _specified in tensor_functions.WRITE_BACK:
         tensor_functions.WRITE_BACK[_form] = tensor_functions.WRITE_BACK[_specified]
 overrides.twin(tensor_functions.MatMul, "backward", staticmethod(matmul_back), unless=("tensor_functions",))
+overrides.twin(
+    Tensor, "sum", _whole_sum(Tensor.sum), unless=("tensor_functions",), when=backends.is_quick_in_all_threads
+)

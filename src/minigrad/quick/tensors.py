@@ -13,12 +13,9 @@ from minigrad.autodiff import grad_mode
 from minigrad.backends import arrays, guarded, numpy_forms
 from minigrad.backward.changes import ticks
 from minigrad.elementwise.entry import OPS
-from minigrad.engine import TensorContext
 from minigrad.functions import Elementwise
 from minigrad.machine import overrides
-from minigrad.quick import tensor_functions
 from minigrad.tensors import ARITHMETIC, NUMBERS, Tensor, abstract_mode, recorded
-from minigrad.tensors.shapes import ALL_AXES
 
 abstract_depth = abstract_mode.depth
 _float32, _float64 = arrays.FLOATS
@@ -106,39 +103,8 @@ def _unary(specified: Callable[[Tensor], Tensor], function: type[Elementwise]) -
     return quick
 
 
-def _whole_sum(specified: Callable[..., Tensor]) -> Any:
-    """Return the quick form of `Tensor.sum`, for all elements of an array of a floating type that NumPy adds up."""
-    function, add_up = tensor_functions.Sum, np.add.reduce
-
-    @functools.wraps(specified)
-    def quick(
-        self: Tensor,
-        dim: Any = None,
-        keepdim: bool = False,
-        *,
-        axis: Any = None,
-        keepdims: bool = False,
-        dtype: Any = None,
-    ) -> Tensor:
-        x = self._array
-        some = dim is not None or axis is not None or keepdim or keepdims or dtype is not None
-        if some or abstract_depth or x.__class__ is not np.ndarray or x.size >= arrays.LARGE or x.dtype.kind != "f":
-            return specified(self, dim, keepdim or keepdims, axis=axis, dtype=dtype)
-        axes = ALL_AXES[x.ndim]
-        ctx: Any = TensorContext((self,), (x,), {"dim": axes, "keepdim": False})
-        ctx.shape, ctx.dim, ctx.keepdim = x.shape, axes, False
-        token = _silence()
-        try:
-            array = add_up(x, None)
-        finally:
-            _speak(token)
-        return recorded(function, (self,), ctx, array)
-
-    return quick
-
-
-def _declare(name: str, form: Callable[..., Any], *unless: str) -> None:
-    overrides.twin(Tensor, name, form, unless=unless, when=backends.is_quick_in_all_threads)
+def _declare(name: str, form: Callable[..., Any]) -> None:
+    overrides.twin(Tensor, name, form, unless=(), when=backends.is_quick_in_all_threads)
 
 
 for _name, _function in ARITHMETIC.items():
@@ -147,4 +113,3 @@ for _name, _function in ARITHMETIC.items():
 for _op in OPS.values():
     if _op.frequent:
         _declare(_op.method, _unary(getattr(Tensor, _op.method), getattr(functions, _op.function)))
-_declare("sum", _whole_sum(Tensor.sum), "tensor_functions")

@@ -833,4 +833,4 @@ for _name, _function in ARITHMETIC.items():
     setattr(Tensor, f"__{_name}__", _operator(_function, False))
     setattr(Tensor, f"__r{_name}__", _operator(_function, True))
 
-overrides.load_quick("tensor_functions", "tensors")
+overrides.load_quick("softmax", "tensor_functions", "tensors")

@@ -485,9 +485,10 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed, OfTensors):
         if not x.numel():
             return x.exp().sum(dim, keepdim).log()
         axes = axes_of(x, dim, "logsumexp")
-        if overrides.is_cut(tensor_functions.LogSumExp.forward):
+        form = tensor_functions.closed_forms.get("logsumexp")
+        if form is None:
             return _logsumexp_by_log_softmax(x, axes, keepdim)
-        return tensor_functions.LogSumExp.apply(x, dim=axes, keepdim=keepdim)
+        return form.apply(x, dim=axes, keepdim=keepdim)
 
     def softmax(self, dim: int = -1, dtype: DTypeLike | None = None, *, axis: int | None = None) -> Tensor:
         """Return e^x over the sum of e^x along an axis, in another type if one is given.
@@ -500,9 +501,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed, OfTensors):
         axis = axis_of(x, dim if axis is None else by_numpys_name(dim, axis, "softmax", -1), "softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0 + 1.0
-        if overrides.is_cut(tensor_functions.Softmax.forward):
-            return overrides.exercise("nn.functional.softmax")(x, axis)
-        return tensor_functions.Softmax.apply(x, dim=axis)
+        return _along(x, axis, "softmax", "softmax")
 
     def log_softmax(self, dim: int = -1, dtype: DTypeLike | None = None, *, axis: int | None = None) -> Tensor:
         """Return the logarithm of the softmax along an axis, in another type if one is given.
@@ -514,9 +513,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed, OfTensors):
         axis = axis_of(x, dim if axis is None else by_numpys_name(dim, axis, "log_softmax", -1), "log_softmax")
         if not x.numel() or not x.ndim:
             return x * 0.0
-        if overrides.is_cut(tensor_functions.LogSoftmax.forward):
-            return overrides.exercise("nn.functional.logsoftmax")(x, axis)
-        return tensor_functions.LogSoftmax.apply(x, dim=axis)
+        return _along(x, axis, "log_softmax", "logsoftmax")
 
     logsoftmax = log_softmax
 
@@ -635,6 +632,13 @@ def _of_the_table(op: Op) -> Any:
 for _op in OPS.values():
     if _op.method:
         setattr(Methods, _op.method, _of_the_table(_op))
+
+
+def _along(x: Any, axis: int, form: str, exercise: str) -> Tensor:
+    """Apply a closed form along an axis; an edition that has none leaves it to the exercise that it would show."""
+    if form in tensor_functions.closed_forms:
+        return tensor_functions.closed_forms[form].apply(x, dim=axis)
+    return overrides.exercise(f"nn.functional.{exercise}")(x, axis)
 
 
 def _logsumexp_by_log_softmax(x: Any, axes: Sequence[int], keepdim: bool) -> Tensor:

@@ -205,10 +205,8 @@ def _index_put(function: Any, values: Values, mine: Mine, options: dict[str, Any
     tensor_functions.Prod,
     tensor_functions.Amax,
     tensor_functions.CumSum,
-    tensor_functions.LogSumExp,
     tensor_functions.Max,
-    tensor_functions.Softmax,
-    tensor_functions.LogSoftmax,
+    tensor_functions.AlongAxes,
 )
 def _reduction(function: Any, values: Values, mine: Mine, options: dict[str, Any]) -> Any:
     dim = options["dim"]

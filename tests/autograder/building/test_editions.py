@@ -360,11 +360,20 @@ class SmallCourseAt(SmallCourse):
         self.toml = root / "course" / "course.toml"
 
 
+def test_every_quick_module_says_what_it_shows(course):
+    """The names in `SHOWS` are exercises, or modules that hold some: a misspelt one would leave an answer in."""
+    modules = {path.stem: editions.shown_by(path) for path in (course.source / "quick").glob("[!_]*.py")}
+    assert {name for name, shown in modules.items() if not shown} == {"tensors"}
+    for each in sum(modules.values(), ()):
+        assert any(name == each or name.startswith(f"{each}.") for name in course.exercises), each
+
+
 @pytest.mark.parametrize("exercise", ["tensor_functions.View", "fast_ops.tensor_map", "training.sgd_step"])
 def test_quick_forms_stay_where_nothing_forbids_them(course, exercise):
     """From tensors on, a rule is handed gradients by the quick pass: of any strides, as users' rules are."""
     files = edition_files(course, graded_without(course, course.exercise(exercise)))
-    assert {f"quick/{name}.py" for name in ("backward", "functions", "tensor_functions", "tensors")} <= files.keys()
+    assert {f"quick/{name}.py" for name in ("backward", "functions", "tensors")} <= files.keys()
+    assert ("quick/tensor_functions.py" in files) == (not exercise.startswith("tensor_functions"))
 
 
 @pytest.mark.full("an edition for each exercise is imported", share=96)

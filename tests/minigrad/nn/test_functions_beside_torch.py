@@ -9,7 +9,7 @@ from nn_cases import CASES, RANDOM, Case
 from pytorch import torch
 
 import minigrad as mg
-from minigrad.machine import overrides
+from minigrad.errors import ExerciseNotDone
 from minigrad.nn import functional, pool_functions
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same'", "ignore:reduction. 'mean'")
@@ -80,12 +80,17 @@ def test_function_of_no_examples(case, backend):
 POOLS = {name: case for name, case in COMPARED.items() if case.function in ("avg_pool2d", "max_pool2d")}
 
 
+def left_out(*parts, **options):
+    """Stand for a function whose body an edition leaves out."""
+    raise ExerciseNotDone("nn.functional.avg_pool2d")
+
+
 @pytest.mark.parametrize("case", POOLS.values(), ids=POOLS)
 def test_pooling_by_the_exercises(case, monkeypatch):
     """Where an edition leaves the quick forms out, a student's function for tiles serves every option."""
     if all(x.size < 1000 for x in case.tensors.values()):
-        cut = (pool_functions.AvgPool2d.forward, pool_functions.MaxPool2d.forward)
-        monkeypatch.setattr(overrides, "is_cut", lambda value: value in cut)
+        for function in (pool_functions.AvgPool2d, pool_functions.MaxPool2d):
+            monkeypatch.setattr(function, "forward", staticmethod(left_out))
         compare(answer(mg, case), answer(torch, case), 1e-10)
 
 

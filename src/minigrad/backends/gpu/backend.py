@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from minigrad.operators import Expression
 
 Array = DeviceArray
+_KERNELS = overrides.Level("cuda_ops", "tensor_data")
+"""Where an exercise is replaced, the kernels of the exercises run."""
+
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
@@ -102,7 +105,7 @@ class CudaBackend:
         given = _on_device(*inputs)
         shape = np.broadcast_shapes(*(x.shape for x in given if isinstance(x, DeviceArray)))
         out = allocate(shape, dtype)
-        if _students_kernels() and expression[0] not in ("in", "const"):
+        if not _KERNELS.is_quick and expression[0] not in ("in", "const"):
             self._node_by_node(out, expression, given)
         else:
             evaluate_into(out, expression, given)
@@ -154,7 +157,7 @@ class CudaBackend:
         if x.size == 0:
             shape = [n for axis, n in enumerate(x.shape) if axis not in axes]
             return self.full(shape, reductions.start_value(kernel, dtype), dtype)
-        if not _students_kernels():
+        if _KERNELS.is_quick:
             return reductions.fold(kernel, x, axes, dtype)
         inside = INT64 if dtype == BOOL else dtype
         start = reductions.start_value(kernel, inside)
@@ -177,14 +180,9 @@ class CudaBackend:
             )
         dtype = np.result_type(a.dtype, b.dtype)
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
-        if _students_kernels():
+        if not _KERNELS.is_quick:
             return teaching.matmul(a, b, dtype)
         return products.multiply(a, b, dtype)
-
-
-def _students_kernels() -> bool:
-    """Return whether the exercises' kernels must run, because one of their parts was replaced."""
-    return overrides.any_of("cuda_ops", "tensor_data")
 
 
 def _inputs_of(expression: Expression) -> set[int]:

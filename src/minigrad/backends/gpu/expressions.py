@@ -9,7 +9,7 @@ has installed there.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +72,17 @@ def evaluate_into(out: DeviceArray, expression: Expression, inputs: Sequence[Any
     run(*LOOP.grid(math.prod(shape)), *args)
 
 
+OF_INTEGERS: dict[str, Callable[[int], int]] = {
+    "abs": lambda x: x if x >= 0 else -x,
+    "neg": lambda x: -x,
+    "relu": lambda x: x if x > 0 else 0,
+    "sign": lambda x: 1 if x > 0 else -1 if x < 0 else 0,
+}
+"""What takes an operator's place where all inputs are integers: it would make floats of them."""
+
+
 def _function(name: str, inside: np.dtype[Any]) -> tuple[str, Any]:
-    form = operators.FORMS.get(name)
-    found: Any = form.of_integers if form and inside.kind == "i" else None
+    found: Any = OF_INTEGERS.get(name) if inside.kind == "i" else None
     found = found or getattr(operators, name, None)
     if found is None:
         raise KernelError(f"there is no operator {name!r} in minigrad.operators")
