@@ -104,7 +104,7 @@ def float32_errors(name, step):
             yield float(error.max()), float(x[finite][error.argmax()])
 
 
-@pytest.mark.full("ten million float32 numbers of all magnitudes for each function", share=8)
+@pytest.mark.full("ten million numbers are computed for each function", share=8)
 @pytest.mark.parametrize("name", NAMES)
 def test_float32_of_every_magnitude_is_within_two_units(name):
     """Every 401st of all float32 numbers, nan included; with a step of 1 it is all of them."""

@@ -27,6 +27,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from minigrad.backends.numba.processor import with_widest_vectors
+
 KERNEL_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
 
@@ -183,15 +185,6 @@ def _surroundings() -> str:
 @cache
 def _features() -> str:
     return with_widest_vectors(str(llvm.get_host_cpu_features().flatten()))
-
-
-def with_widest_vectors(features: str) -> str:
-    """Return a processor's features for LLVM, so that vectors are as wide as its registers.
-
-    LLVM keeps to half of them on every Intel processor with AVX-512, since the first ones ran more slowly while they
-    used them whole. Those with avx512fp16 do not.
-    """
-    return f"{features},-prefer-256-bit" if "+avx512fp16" in features else features
 
 
 def _compile(function: Callable[..., None], symbol: str = "minigrad_kernel") -> tuple[bytes, str]:

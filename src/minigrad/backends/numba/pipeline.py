@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from minigrad.backends.numba.compiler import with_widest_vectors
+from minigrad.backends.numba.processor import with_widest_vectors
 from minigrad.machine._numba import numba
 
 _core: Any = numba.core
