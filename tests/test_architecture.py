@@ -73,7 +73,7 @@ HOSTILE = (
 `proof/attack/elsewhere.py` hands in the same in another course where that is possible.
 """
 
-INVENTED = ("proof/demo/answers/attacks.py", "proof/demo/submissions.py")
+INVENTED = ("proof/demo/submissions.py",)
 """The invented class of `autograder demo`, whose mishaps are told of minigrad's first lessons."""
 
 

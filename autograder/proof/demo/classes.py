@@ -121,7 +121,7 @@ class _Desk:
         self.right = reference_answers(course, self.stubs)
         self.variants = {each.id: _cells(each.id, variants(course.directory, each.id)) for each in self.exercises}
         self.wrong = {each.id: _cells(each.id, wrong_answers(course.directory, each.id)) for each in self.exercises}
-        self.attacks = read_answers("attacks")
+        self.attacks = read_answers(course, "attacks")
 
     def files(self, student: str, kind: str, chance: random.Random) -> Files:
         """Return the files that a student hands in."""

@@ -71,7 +71,7 @@ def _untouched(course: Course, released: Released) -> Files:
 
 def _attack(course: Course, released: Released) -> Files:
     """Nothing but attacks, and files that a careless grader would read or run."""
-    files = _files(_answered(released, read_answers("attacks")))
+    files = _files(_answered(released, read_answers(course, "attacks")))
     files["ipykernel_launcher.py"] = b"raise SystemExit('run in the place of the kernel')\n"
     files["conftest.py"] = b"import os\nos._exit(0)\n"
     return files

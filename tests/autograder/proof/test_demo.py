@@ -126,7 +126,7 @@ def test_a_whole_cell_replaces_the_released_one():
 @pytest.mark.parametrize("name", ["minitorch_style", "typical_mistakes", "attacks"])
 def test_answers_fit_the_released_cells(course, name):
     """Every answer belongs to an exercise, fills all its blanks and is Python."""
-    for exercise, answer in read_answers(name).items():
+    for exercise, answer in read_answers(course, name).items():
         cell = type_in(slice_exercise(course, exercise).stub_cell, answer)
         assert "YOUR CODE HERE" not in cell and parses(cell), exercise
         assert cell.startswith(f"# exercise: {exercise}\n")
@@ -135,7 +135,7 @@ def test_answers_fit_the_released_cells(course, name):
 @pytest.mark.full("every answer of one student is checked", share=12)
 def test_the_minitorch_student_answers_everything(course):
     """Her answers are all her own: none is the library's."""
-    own, reference = read_answers("minitorch_style"), reference_answers(course)
+    own, reference = read_answers(course, "minitorch_style"), reference_answers(course)
     assert set(own) == {exercise.id for exercise in course.released}
     for exercise in own:
         assert type_in(slice_exercise(course, exercise).stub_cell, own[exercise]) != reference[exercise], exercise
