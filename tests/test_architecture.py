@@ -64,11 +64,10 @@ EXAMPLES = ("building/editions.py", "building/hints.py", "cli.py", "commands/gra
 """Modules of the grader whose help or messages show a name of minigrad's course as an example."""
 
 HOSTILE = (
-    *(f"proof/attack/{name}.py" for name in ("borrowing", "drafts", "idle", "model", "neighbours")),
-    *(f"proof/attack/{name}.py" for name in ("notebooks", "sharing", "stock", "witnesses")),
+    *(f"proof/attack/{name}.py" for name in ("drafts", "model", "notebooks")),
     "proof/borrow/special.py",
 )
-"""What is handed in against the grader: programs that answer exercises of minigrad, not data for a course.
+"""What is handed in against the grader: answers to exercises of minigrad, in code that makes whole notebooks of them.
 
 `proof/attack/elsewhere.py` hands in the same in another course where that is possible.
 """

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
+import zipfile
 from collections.abc import Callable
 
 import nbformat
@@ -16,6 +18,7 @@ from autograder.proof.attack.model import (
     WRONG,
     Attack,
     Files,
+    Link,
     Released,
     cell_of,
     cells,
@@ -297,3 +300,26 @@ _FILES = (
 )
 
 NOTEBOOKS: tuple[Attack, ...] = (*_CELLS, *_FILES)
+
+
+def _names_without_end(released: Released) -> Files:
+    names = "=".join(f"n{number}" for number in range(6_000))
+    readers = "\n".join(f"def f{number}(): return n{number}" for number in range(600))
+    return handed(notebook_with(released, f"{names}=0\n{readers}\nadd = mul = neg = f0"))
+
+
+def _named_out(_released: Released) -> Files:
+    """An archive whose members lead out of every folder, beside a link that does."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("../../../outside.ipynb", "{}")
+        file.writestr("/tmp/own-kernel", "x")
+        file.writestr("bomb.ipynb", bytes(60_000_000))
+    return {"00_fundamentals.zip": data.getvalue(), "out.ipynb": Link("../../../gradebook.db")}
+
+
+READERS = (
+    Attack("names-without-end", "thousands of names, each of which every analysis follows", _names_without_end),
+    Attack("archive-leads-out", "an archive with paths that lead out, and a bomb", _named_out),
+)
+"""Files that cost whoever reads them."""

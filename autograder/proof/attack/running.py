@@ -27,7 +27,7 @@ from autograder.proof.attack.elsewhere import target_of
 from autograder.proof.attack.model import Attack, Files, Link, notebook_with
 from autograder.proof.attack.naming import strange_names
 from autograder.proof.attack.notebooks import MARKUP
-from autograder.proof.attack.system import REACHED
+from autograder.proof.attack.programs import REACHED
 from autograder.proof.attack.watching import Secrets, descendants, flat, live_markup, quick_state, secret_lines, state
 from autograder.proof.demo.classroom import Classroom, prepare
 from autograder.results import Submission
