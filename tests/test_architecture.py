@@ -63,10 +63,7 @@ def _the_library(root):
 EXAMPLES = ("building/editions.py", "building/hints.py", "cli.py", "commands/grade.py", "course/tables.py")
 """Modules of the grader whose help or messages show a name of minigrad's course as an example."""
 
-HOSTILE = (
-    *(f"proof/attack/{name}.py" for name in ("drafts", "model", "notebooks")),
-    "proof/borrow/special.py",
-)
+HOSTILE = tuple(f"proof/attack/{name}.py" for name in ("drafts", "model", "notebooks"))
 """What is handed in against the grader: answers to exercises of minigrad, in code that makes whole notebooks of them.
 
 `proof/attack/elsewhere.py` hands in the same in another course where that is possible.
