@@ -117,14 +117,10 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
     write(out / "pyproject.toml", project)
     if not (out / "README.md").exists():  # it may be the instructor's own by now
         folder = f'"./{out.resolve().name}[nbgrader]"'  # Windows' shell knows no single quotes
-        write(out / "README.md", _README.format(folder=folder, assignments=_assignments(course)))
+        asked = [each for each in course.assignments.values() if not each.draft]
+        listed = "\n".join(f"- `{each.name}`, {each.title}: {', '.join(each.lessons)}" for each in asked)
+        write(out / "README.md", _README.format(folder=folder, assignments=listed))
     return out
-
-
-def _assignments(course: Course) -> str:
-    """Return a line of Markdown for each assignment: its name, its title and its lessons."""
-    asked = [each for each in course.assignments.values() if not each.draft]
-    return "\n".join(f"- `{each.name}`, {each.title}: {', '.join(each.lessons)}" for each in asked)
 
 
 def _check_place(out: Path, course: Course) -> None:

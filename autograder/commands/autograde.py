@@ -89,9 +89,7 @@ def autograde(
     from autograder.sandbox import choose
 
     loaded = load_course(course or find_course(), tree=False)
-    if assignment not in loaded.assignments:
-        known = ", ".join(loaded.assignments)
-        raise CourseError(f"there is no assignment {assignment!r}; the assignments are {known}")
+    loaded.assignment(assignment)
     choose(isolation)  # raises where there is none, before anything is begun
     refuse_a_read_only_course(loaded.directory)
     check_scheduler(scheduler)

@@ -43,9 +43,7 @@ def feedback(
     from autograder.gradebook.class_feedback import ClassFeedback
 
     loaded = load_course(course or find_course(), tree=False)
-    if assignment not in loaded.assignments:
-        known = ", ".join(loaded.assignments)
-        raise CourseError(f"there is no assignment {assignment!r}; the assignments are {known}")
+    loaded.assignment(assignment)
     begun = time.monotonic()
     pages = ClassFeedback(loaded.directory, assignment, force=force)
     everyone = pages.students()

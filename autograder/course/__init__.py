@@ -218,6 +218,16 @@ class Course:
             )
         return self.exercises[exercise_id]
 
+    def assignment(self, name: str) -> Assignment:
+        """Return the released assignment of that name.
+
+        Raises:
+            CourseError: If there is none.
+        """
+        if name not in self.assignments:
+            raise CourseError(f"there is no assignment {name!r}; the assignments are {', '.join(self.assignments)}")
+        return self.assignments[name]
+
     def of_lesson(self, lesson: str) -> list[Exercise]:
         """Return the exercises of a lesson, in the file's order."""
         return [exercise for exercise in self.exercises.values() if exercise.lesson == lesson]

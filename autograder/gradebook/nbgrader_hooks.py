@@ -70,6 +70,9 @@ __all__ = [
 
 GRADES = ".grades"
 
+Preprocessed = tuple[nbformat.NotebookNode, dict[str, Any]]
+"""What a step of nbgrader's returns: the notebook, and what the next steps need to know."""
+
 MOMENT = dt.timedelta(minutes=10)
 """The longest time that handing in takes, from the time in a folder's name to the last file in it."""
 
@@ -342,9 +345,7 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
         help="Whether to grade again what is recorded already, by today's tests; marks that change are logged.",
     ).tag(config=True)
 
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Judge one notebook, unless it was judged before by the same tests: then say what was found."""
         # Imported when it is needed: pytest and hypothesis would slow every other command of nbgrader.
         from autograder.classes.work import Work, grade_notebook, refuse_lost_references
@@ -394,9 +395,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
     A mark of an answer in words that has not changed needs no second look.
     """
 
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Store the grades of one notebook."""
         info = resources["nbgrader"]
         root = Path(self.parent.parent.coursedir.root)
@@ -406,7 +405,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
         if found is not None:
             info["again"] = is_recorded_already(root, found)
         with logged(root, afresh(root, [found] if found else []), AFRESH):
-            done: tuple[nbformat.NotebookNode, dict[str, Any]] = super().preprocess(nb, resources)
+            done: Preprocessed = super().preprocess(nb, resources)
             marks.write(now)
             if found is not None:
                 write_recorded(root, found)
@@ -425,9 +424,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
 class LatePenalties(AssignLatePenalties):  # type: ignore[misc]  # nbgrader ships no types
     """Takes off what the course's own rule says, by the dates of course.toml and the extensions."""
 
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Set the penalty of one notebook; nothing in the notebook changes."""
         info, coursedir = resources["nbgrader"], self.parent.parent.coursedir
         root, self.plugin_inst = Path(coursedir.root), self.plugin_class(parent=self)

@@ -96,7 +96,8 @@ def what_is_missing(objects: Sequence[str], cells: Sequence[SourceCell], outcome
     said: dict[str, list[str]] = {}
     for name in objects:
         last = name.rpartition(".")[2]
-        stopped = [cells[index].label for index in ours if last in defined[index] and not _ran(outcomes, index)]
+        failed = {index for index, outcome in outcomes.items() if not outcome.ok}
+        stopped = [cells[index].label for index in ours if last in defined[index] and index in failed]
         if stopped:
             what = f"{stopped[-1]} ended before it defined {{}}"
         elif last in bound:
@@ -105,10 +106,6 @@ def what_is_missing(objects: Sequence[str], cells: Sequence[SourceCell], outcome
             what = "no cell defines {}"
         said.setdefault(what, []).append(name)
     return "; ".join(what.format(last_names(names)) for what, names in said.items())
-
-
-def _ran(outcomes: Outcomes, index: int) -> bool:
-    return index not in outcomes or outcomes[index].ok
 
 
 def without_later_imports(cells: Sequence[SourceCell], objects: Sequence[str]) -> list[SourceCell]:

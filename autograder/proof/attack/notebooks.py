@@ -31,17 +31,11 @@ MARKUP = "alert('from-a-submission')"
 """The script that every piece of markup that is handed in would run."""
 
 _NAME = f"{LESSON}.ipynb"
-_CHECK = f'check("{ARITHMETIC}")'
 Node = nbformat.NotebookNode
 
 
 def _checks(notebook: Node) -> list[int]:
     return [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("check(")]
-
-
-def _solution(notebook: Node) -> Node:
-    cell: Node = notebook.cells[cell_of(notebook, ARITHMETIC)]
-    return cell
 
 
 def _skip_tags(notebook: Node) -> None:
@@ -170,7 +164,7 @@ def _hundred_thousand_cells(notebook: Node) -> None:
 
 
 def _control_characters(notebook: Node) -> None:
-    cell = _solution(notebook)
+    cell = notebook.cells[cell_of(notebook, ARITHMETIC)]
     cell.source = cell.source.replace("def neg(x):\n    return x", "def neg(x):\n    raise ValueError(LOUD)")
     cell.source += '\nLOUD = "\\x1b[2J\\x1b]0;title\\x07\\x00\\u202e3 of 3 points\\ud800\\u2066" + "<b>" * 20\n'
 

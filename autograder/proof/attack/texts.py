@@ -65,11 +65,6 @@ _PIECES = (
 )  # fmt: skip
 
 
-def _repeated(size: int) -> Iterator[tuple[str, str]]:
-    for piece in _PIECES:
-        yield repr(piece), (piece * (size // len(piece) + 1))[:size]
-
-
 def _made(size: int) -> Iterator[tuple[str, str]]:
     """Texts of whole shapes: many names, many readers of them, deep nesting, growing runs."""
     lines = size // 24
@@ -102,7 +97,7 @@ def _made(size: int) -> Iterator[tuple[str, str]]:
 
 def texts(size: int) -> Iterator[tuple[str, str]]:
     """Texts of about a size, with words for each."""
-    yield from _repeated(size)
+    yield from ((repr(piece), (piece * (size // len(piece) + 1))[:size]) for piece in _PIECES)
     yield from _made(size)
 
 
@@ -161,14 +156,9 @@ def _answer(text: str) -> object:
     handed = copy.deepcopy(_master())
     handed.cells[1].source = text
     handed.cells[-1].source = f"{heading('why')}\n\n{text}"
-    grafted = graft(_whole(handed), _master())
+    grafted = graft(json.dumps(handed).encode(), _master())  # half of a surrogate pair is legal in JSON
     cells = source_cells(grafted.notebook)
     return grafted, answers_of(grafted.notebook), what_is_missing(["operators.add"], cells, {})
-
-
-def _whole(notebook: nbformat.NotebookNode) -> bytes:
-    """A notebook as any program may write it: half of a surrogate pair is legal in JSON."""
-    return json.dumps(notebook).encode()
 
 
 def _reported(text: str) -> object:
