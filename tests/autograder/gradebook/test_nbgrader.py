@@ -21,7 +21,8 @@ from two_lessons import ARITHMETIC, COMPARISON, make_course
 from autograder.building.masters import find_master
 from autograder.course import CourseError
 from autograder.course.loading import load_course
-from autograder.gradebook.nbgrader_hooks import GraftingCollect, fill, tidy
+from autograder.gradebook.exchange import GraftingCollect
+from autograder.gradebook.nbgrader_hooks import fill, tidy
 from autograder.grafting.collecting import is_clean, take_in
 from autograder.results import Graded, GroupScore, Submission
 
