@@ -26,8 +26,8 @@ from autograder.course.extensions import Extension, read_extensions
 from autograder.gradebook.archive_times import marked_late
 from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.settings import has_gradebook
-from autograder.reading import read_bytes
 from autograder.reading.handed_in import TIMESTAMP
+from autograder.reading.student_files import read_bytes
 from autograder.results.changes import LATE, Change
 
 

@@ -22,9 +22,8 @@ from autograder.course import CourseError
 from autograder.gradebook.dates import put_dates
 from autograder.gradebook.settings import gradebook_url
 from autograder.grafting.tidying import ORIGINALS, clear_up, course_of, take_in_or_refuse
-from autograder.reading import one_line
 from autograder.reading.snapshot import snapshot
-from autograder.reading.student_files import is_id
+from autograder.reading.student_files import is_id, one_line
 
 MOMENT = dt.timedelta(minutes=10)
 """The longest time that handing in takes, from the time in a folder's name to the last file in it."""

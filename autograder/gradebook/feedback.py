@@ -38,7 +38,7 @@ from autograder.gradebook.nbgrader_hooks import Preprocessed, fill
 from autograder.gradebook.settings import has_gradebook, load_app
 from autograder.grafting.tidying import course_of
 from autograder.judging.examples import released
-from autograder.reading import one_line
+from autograder.reading.student_files import one_line
 from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents

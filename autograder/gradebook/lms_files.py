@@ -28,8 +28,7 @@ from traitlets import Dict, Enum, TraitError, Unicode, default, validate
 from autograder.gradebook.archive_times import are_of_packing, keep_marked_late, members
 from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.lms_archives import stem_of
-from autograder.reading import one_line
-from autograder.reading.student_files import is_id
+from autograder.reading.student_files import is_id, one_line
 
 # Moodle:  Ada Lovelace_1234_assignsubmission_file_/00_fundamentals.ipynb, or without folders _file_00_fund...
 # Canvas:  lovelaceada_LATE_1234_98765_00_fundamentals.ipynb

@@ -32,10 +32,10 @@ from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.exchange import dater, exchange_of, told
 from autograder.gradebook.harmless import FILTERS
 from autograder.grafting.collecting import regraft
-from autograder.grafting.graft import Grafted, grafted_from
+from autograder.grafting.grafted import Grafted, grafted_from
 from autograder.grafting.tidying import ORIGINALS, course_of, tidy
 from autograder.grafting.written import Marks, answers_of
-from autograder.reading import one_line
+from autograder.reading.student_files import one_line
 from autograder.results import Graded, Submission
 from autograder.results.causes import SEEN
 from autograder.results.changes import afresh, is_recorded_already
@@ -45,18 +45,6 @@ from autograder.telling.report import as_html, as_text
 
 if TYPE_CHECKING:
     from autograder.judging.judge import Judge
-
-__all__ = [
-    "GraftExporter",
-    "JudgePreprocessor",
-    "LatePenalties",
-    "SaveGrades",
-    "configure",
-    "fill",
-    "found_already",
-    "mark_of",
-    "tidy",
-]
 
 GRADES = ".grades"
 

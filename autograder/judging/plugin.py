@@ -39,10 +39,8 @@ from autograder.results import Example, Verdict
 __all__ = [
     "HiddenTestError",
     "HiddenTests",
-    "Session",
     "Student",
     "StudentFailure",
-    "StudentStopped",
     "run_hidden_tests",
 ]
 

@@ -11,7 +11,7 @@ import nbformat
 
 from autograder.common.python_text import bound_by, defined_names, helper_names, names_bound, parse, written
 from autograder.course import Course, Exercise
-from autograder.grafting.graft import Grafted
+from autograder.grafting.grafted import Grafted
 from autograder.results import NO_CELL, NOT_STARTED, Graded
 from autograder.results.result_cache import Outcomes
 from autograder.sandbox import SourceCell

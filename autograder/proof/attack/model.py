@@ -95,16 +95,6 @@ def cells(
     return hand_in
 
 
-def wrong_and(attack: str, *added: str) -> Callable[[Released], Files]:
-    """Hand in wrong answers, in a cell that begins with an attack."""
-    return cells(f"{dedent(attack).strip()}\n\n\n{WRONG}", *added)
-
-
-def right_and(attack: str, *added: str) -> Callable[[Released], Files]:
-    """Hand in right answers, in a cell that begins with an attack."""
-    return cells(f"{dedent(attack).strip()}\n\n\n{RIGHT}", *added)
-
-
 def edited(
     change: Callable[[nbformat.NotebookNode], None], text: str = WRONG, lesson: str = LESSON
 ) -> Callable[[Released], Files]:

@@ -35,9 +35,10 @@ from autograder.grafting.graft import graft
 from autograder.grafting.written import MAX_ANSWER, answers_of
 from autograder.judging.student_cells import solution_cell, source_cells, what_is_missing, without_later_imports
 from autograder.judging.watched import watched_cells
-from autograder.reading import MAX_BYTES, MAX_CELL, MAX_CODE, Unreadable, read_notebook
+from autograder.reading import MAX_CELL, read_notebook
 from autograder.reading.damaged import has_marks
 from autograder.reading.exports import MAX_SCRIPT, page_cells, script_cells
+from autograder.reading.student_files import MAX_BYTES, MAX_CODE, Unreadable
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict
 from autograder.results.shortening import shortened
 from autograder.sandbox import SourceCell

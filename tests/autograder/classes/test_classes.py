@@ -15,7 +15,8 @@ from autograder.building.masters import find_master
 from autograder.building.notebooks import dump
 from autograder.course.answers import variants, wrong_answers
 from autograder.course.loading import DEFAULT_COURSE, load_course
-from autograder.grafting.graft import graft, stubs
+from autograder.grafting.graft import graft
+from autograder.grafting.grafted import stubs
 from autograder.judging.judge import Judge
 from autograder.proof.demo.classes import HONEST, MANGLED, SHARES, hand_in, in_own_words, make_class
 from autograder.proof.demo.typing_in import reference_answers

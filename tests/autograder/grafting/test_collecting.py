@@ -24,9 +24,9 @@ from two_lessons import ARITHMETIC, make_course
 from autograder.building.masters import find_master
 from autograder.course.loading import load_course
 from autograder.gradebook.exchange import GraftingCollect
-from autograder.gradebook.nbgrader_hooks import tidy
 from autograder.grafting.collecting import is_clean, recorded, take_in
-from autograder.grafting.graft import slots_of
+from autograder.grafting.grafted import slots_of
+from autograder.grafting.tidying import tidy
 from autograder.reading import exports, handed_in
 from autograder.reading.handed_in import HandedIn
 

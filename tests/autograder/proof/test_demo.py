@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from autograder.building.build import build_lesson
 from autograder.building.slicing import slice_exercise
 from autograder.cli import app
+from autograder.common.python_text import parses
 from autograder.course.loading import DEFAULT_COURSE, load_course
 from autograder.proof import demo
 from autograder.proof.demo import run_demo
@@ -22,7 +23,8 @@ from autograder.proof.demo.classroom import Classroom, DemoError, only, prepare
 from autograder.proof.demo.submissions import CLASS, LESSONS, MISBEHAVIOUR
 from autograder.proof.demo.table import Row, notes, rows, summary
 from autograder.proof.demo.typing_in import read_answers, reference_answers, type_in
-from autograder.reading import Unreadable, parses, read_notebook
+from autograder.reading import read_notebook
+from autograder.reading.student_files import Unreadable
 from autograder.results import Graded, GroupScore, Submission, Verdict
 from autograder.sandbox import SandboxUnavailable
 
