@@ -10,7 +10,9 @@ from textwrap import dedent
 
 import nbformat
 
-Released = Mapping[str, nbformat.NotebookNode]
+Node = nbformat.NotebookNode
+
+Released = Mapping[str, Node]
 """Released notebooks by lesson."""
 
 

@@ -19,6 +19,7 @@ from autograder.proof.attack.model import (
     Attack,
     Files,
     Link,
+    Node,
     Released,
     cell_of,
     cells,
@@ -31,7 +32,6 @@ MARKUP = "alert('from-a-submission')"
 """The script that every piece of markup that is handed in would run."""
 
 _NAME = f"{LESSON}.ipynb"
-Node = nbformat.NotebookNode
 
 
 def _checks(notebook: Node) -> list[int]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from textwrap import indent
 from typing import Any
 
-from autograder.proof.attack.model import ARITHMETIC, LESSON, RIGHT, WRONG, Attack, Link, cells
+from autograder.proof.attack.model import ARITHMETIC, LESSON, RIGHT, WRONG, Attack, Link, Node, cells, edited
 
 REACHED = "REACHED-FROM-INSIDE"
 """The word that a program says if it got what it wanted, and that no report may hold."""
@@ -30,13 +30,23 @@ _COMMON = {
 }
 
 
-def read(family: str) -> Iterator[Attack]:
-    """Yield the attacks of a family."""
-    for name, pieces in tables(family).items():
+def read(family: str, edits: Mapping[str, Callable[[Node], None]] | None = None, **more: str) -> Iterator[Attack]:
+    """Yield the attacks of a family.
+
+    Args:
+        family: Its name.
+        edits: What an attack's `edit` names: a change of the notebook, as no editor offers it.
+        more: Further pieces, which no file spells out.
+    """
+    for name, own in tables(family).items():
+        pieces = own | more
         text = filled(pieces[pieces["frame"]], pieces)
-        options = {field: pieces[field] for field in ("lesson", "honest", "naive") if field in pieces}
+        options = {field: pieces[field] for field in ("lesson", "honest", "naive", "keeps") if field in pieces}
         if pieces.get("draft"):
             yield Attack(name, pieces["tries"], lambda _: {}, exercise=pieces["exercise"], text=text, **options)
+            continue
+        if edits and "edit" in pieces:
+            yield Attack(name, pieces["tries"], edited(edits[pieces["edit"]], text), **options)
             continue
         added = [filled(each, pieces) for each in pieces.get("added", ())]
         beside = {file: _content(held) for file, held in pieces.get("files", {}).items()}
