@@ -197,7 +197,7 @@ def in_own_words(cell: str, student: str, chance: random.Random) -> str:
     """A solution cell that means the same: a remark of the student's above it, and variables of other names."""
     first, _, rest = cell.partition("\n")
     names = _free_to_rename(rest)
-    chosen = sorted(name for name in names if chance.random() < 0.7)
+    chosen = [name for name in sorted(names) if chance.random() < 0.7]
     suffix = "_" + re.sub(r"\W", "", student)
     text = _renamed(rest, {name: name + suffix for name in chosen})
     return f"{first}\n# {student}: {chance.choice(REMARKS)}\n{text}"
