@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nbformat
 
-from autograder.proof.attack.model import LESSON, RIGHT, RIGHT_POINTS, Attack, Node, cells
+from autograder.proof.attack.model import LESSON, RIGHT, RIGHT_POINTS, Attack, Node, cells, edited
 from autograder.proof.attack.programs import filled, read, tables
 
 GIANT = "0x" + "f" * 4000
@@ -55,8 +55,12 @@ def _copies(notebook: Node) -> None:
         notebook.cells.append(nbformat.v4.new_code_cell(source, id=f"copy{number}"))
 
 
-_EDITS = {"conflict": _conflict, "half-characters": _half_characters, "copies": _copies}
-DRAFTS: tuple[Attack, ...] = tuple(read("drafts", _EDITS, **_PIECES))
+_MADE = {
+    "draft-conflict": edited(_conflict, RIGHT),
+    "draft-half-characters": edited(_half_characters, RIGHT),
+    "draft-copies": edited(_copies, RIGHT),
+}
+DRAFTS: tuple[Attack, ...] = tuple(read("drafts", _MADE, **_PIECES))
 
 
 def without_draft(attack: Attack) -> Attack:

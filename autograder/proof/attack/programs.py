@@ -1,4 +1,4 @@
-"""The attacks that are programs, read from `families/*.toml`: a file for each family, an attack for each table.
+"""The attacks, read from `families/*.toml`: a file for each family, a table for each attack.
 
 An attack's keys are its fields (`tries`, `honest`, `naive`, ...) and pieces of text. The text that is handed in is the
 piece `text`, or the one that `frame` names, where `<<name>>` stands for another piece, indented as it stands there. The
@@ -15,7 +15,7 @@ from importlib.resources import files
 from textwrap import indent
 from typing import Any
 
-from autograder.proof.attack.model import ARITHMETIC, LESSON, RIGHT, WRONG, Attack, Link, Node, cells, edited
+from autograder.proof.attack.model import ARITHMETIC, LESSON, RIGHT, WRONG, Attack, Files, Link, Released, cells
 
 REACHED = "REACHED-FROM-INSIDE"
 """The word that a program says if it got what it wanted, and that no report may hold."""
@@ -30,28 +30,27 @@ _COMMON = {
 }
 
 
-def read(family: str, edits: Mapping[str, Callable[[Node], None]] | None = None, **more: str) -> Iterator[Attack]:
+def read(family: str, made: Mapping[str, Callable[[Released], Files]] | None = None, **more: str) -> Iterator[Attack]:
     """Yield the attacks of a family.
 
     Args:
         family: Its name.
-        edits: What an attack's `edit` names: a change of the notebook, as no editor offers it.
+        made: By the names of attacks that are no programs, what makes their files.
         more: Further pieces, which no file spells out.
     """
-    for name, own in tables(family).items():
+    found = tables(family)
+    assert found.keys() >= (made or {}).keys(), "each that is made has a table"
+    for name, own in found.items():
         pieces = own | more
         text = filled(pieces[pieces["frame"]], pieces)
         options = {field: pieces[field] for field in ("lesson", "honest", "naive", "keeps") if field in pieces}
         if pieces.get("draft"):
             yield Attack(name, pieces["tries"], lambda _: {}, exercise=pieces["exercise"], text=text, **options)
             continue
-        if edits and "edit" in pieces:
-            yield Attack(name, pieces["tries"], edited(edits[pieces["edit"]], text), **options)
-            continue
         added = [filled(each, pieces) for each in pieces.get("added", ())]
         beside = {file: _content(held) for file, held in pieces.get("files", {}).items()}
-        hand_in = cells(text, *added, exercise=pieces["exercise"], lesson=pieces["lesson"], beside=beside)
-        yield Attack(name, pieces["tries"], hand_in, **options)
+        program = cells(text, *added, exercise=pieces["exercise"], lesson=pieces["lesson"], beside=beside)
+        yield Attack(name, pieces["tries"], (made or {}).get(name, program), **options)
 
 
 def _content(held: str | dict[str, str]) -> bytes | Link:
