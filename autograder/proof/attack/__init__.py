@@ -11,6 +11,7 @@ goes through nbgrader; `guessing` puts constants before every hidden test, since
 wanted value is a lone True proves nothing; `texts` times what reads a student's text.
 """
 
+from autograder.proof.attack.bounds import BOUNDS
 from autograder.proof.attack.drafts import DRAFTS
 from autograder.proof.attack.model import Attack
 from autograder.proof.attack.notebooks import NOTEBOOKS, READING
@@ -18,9 +19,7 @@ from autograder.proof.attack.programs import read
 
 __all__ = ["ATTACKS", "FAMILIES", "Attack"]
 
-STOCK, SYSTEM, BOUNDS, TRUTH, INSIDERS = (
-    tuple(read(family)) for family in ("stock", "system", "bounds", "truth", "insiders")
-)
+STOCK, SYSTEM, TRUTH, INSIDERS = (tuple(read(family)) for family in ("stock", "system", "truth", "insiders"))
 NEIGHBOURS = tuple(read("neighbours", READING))
 BORROWING, WITNESSES, SHARING, IDLE = (tuple(read(family)) for family in ("borrowing", "witnesses", "sharing", "idle"))
 FAMILIES = (

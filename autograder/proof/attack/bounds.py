@@ -5,10 +5,14 @@ With an aim below the limits such a program says the word `REACHED`, by which a 
 
 from __future__ import annotations
 
-from autograder.proof.attack.programs import filled, tables
+from autograder.proof.attack.model import Attack
+from autograder.proof.attack.programs import filled, read, tables
 
 TOTAL_MB = 512
 """The memory that a session may have which is attacked, in MiB: it is filled within the time of a cell."""
+
+BOUNDS: tuple[Attack, ...] = tuple(read("bounds", bytes=str(TOTAL_MB * 5 // 4 << 20), seconds="2.5"))
+"""Each holds a quarter more than that, or keeps every processor busy for two and a half times the limit of a cell."""
 
 HOLDING, USING = (
     [name for name, pieces in tables("bounds").items() if pieces["frame"] == frame] for frame in ("holds", "uses")
