@@ -60,7 +60,7 @@ def _the_library(root):
     return (root / "ARCHITECTURE.md").read_text().partition("\n## The library\n")[2].partition("\n## ")[0]
 
 
-EXAMPLES = ("building/editions.py", "building/hints.py", "cli.py", "commands/grade.py", "course/tables.py")
+EXAMPLES = ("building/hints.py", "cli.py", "commands/grade.py", "course/tables.py")
 """Modules of the grader whose help or messages show a name of minigrad's course as an example."""
 
 HOSTILE = tuple(f"proof/attack/{name}.py" for name in ("drafts", "model", "notebooks"))

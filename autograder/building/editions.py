@@ -34,29 +34,7 @@ from autograder.library import CUT, MINIGRAD
 EDITIONS = Path(".cache", "editions")
 """The folder of a course that keeps the editions for the sandbox."""
 
-_README = """\
-# The library of your course
-
-In it your exercises are still to be written, by you; the rest is there, to be used and to be read. It needs Python
-3.11, 3.12 or 3.13. Beside this folder, in a terminal:
-
-```
-python -m venv venv
-source venv/bin/activate       # on Windows: venv\\Scripts\\activate
-pip install {folder}     # [nbgrader] only to fetch and submit from JupyterLab
-minigrad start my-notebooks    # copies the lessons; run it again after an update: your work stays, new text comes
-minigrad lab my-notebooks      # JupyterLab there, until Ctrl-C; the other commands go into a second terminal
-minigrad check                 # all lessons in the folder: points, and what does not hold yet
-minigrad hint autodiff.chain_rule       # a nudge, then the idea, then the outline; hints cost no points
-minigrad progress              # lessons, points, checks and hints
-minigrad submit --assignment module1    # one zip, where there is no assignment list
-minigrad doctor                # what is wrong with this machine, and how to mend it
-```
-
-The assignments:
-
-{assignments}
-"""
+_TEXTS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 MARK = ".minigrad-edition"
 """Lies in an edition's package and says that it was made here, and may be replaced."""
@@ -117,7 +95,7 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
         folder = f'"./{out.resolve().name}[nbgrader]"'  # Windows' shell knows no single quotes
         asked = [each for each in course.assignments.values() if not each.draft]
         listed = "\n".join(f"- `{each.name}`, {each.title}: {', '.join(each.lessons)}" for each in asked)
-        write(out / "README.md", _README.format(folder=folder, assignments=listed))
+        write(out / "README.md", _TEXTS["readme"].format(folder=folder, assignments=listed))
     return out
 
 

@@ -196,14 +196,11 @@ class Course:
 
         The build puts copies beside the notebooks, and a sandbox has them in its working folder.
         """
-        return self.data_of(self._lesson(exercise).assignment)
+        return self.data_of(self.lesson_of(exercise).assignment)
 
     def data_of(self, assignment: str) -> Path:
         """Return the folder of the files that stand beside the notebooks of an assignment."""
         return self.directory / "data" / assignment
-
-    def _lesson(self, exercise: Exercise) -> Lesson:
-        return {**self.lessons, **self.draft_lessons}[exercise.lesson]
 
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise of that id.

@@ -107,7 +107,7 @@ def _mangled_files(course: Course, released: Released) -> Files:
     _mangle_graded_cells(notebooks[CHAIN_RULE])
     files = _files(notebooks)
     files[f"{FUNDAMENTALS}.ipynb"] = b"<!DOCTYPE html>\n<html><body>Log in to download this file.</body></html>\n"
-    files[f"{DERIVATIVES}.ipynb"] = _in_format_3(notebooks[DERIVATIVES])
+    files[f"{DERIVATIVES}.ipynb"] = in_format_3(notebooks[DERIVATIVES])
     files[f"{BACKPROP} (final, really).ipynb"] = files.pop(f"{BACKPROP}.ipynb")
     return files
 
@@ -123,10 +123,9 @@ def _mangle_graded_cells(notebook: nbformat.NotebookNode) -> None:
     _cell(notebook, "autodiff.chain_rule").metadata.pop("nbgrader", None)
 
 
-def _in_format_3(notebook: nbformat.NotebookNode) -> bytes:
+def in_format_3(notebook: nbformat.NotebookNode) -> bytes:
     """The notebook as a program of the year 2014 saves it."""
-    old = nbformat.convert(copy.deepcopy(notebook), 3)
-    return json.dumps(old, indent=1).encode()
+    return json.dumps(nbformat.convert(copy.deepcopy(notebook), 3), indent=1).encode()
 
 
 def _misbehaving_cells(course: Course, released: Released) -> Files:
