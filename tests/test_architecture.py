@@ -84,20 +84,16 @@ def _the_library(root):
     return (root / "ARCHITECTURE.md").read_text().partition("\n## The library\n")[2].partition("\n## ")[0]
 
 
-EXAMPLES = ("building/editions.py", "building/hints.py", "cli.py", "commands/grade.py", "course/tables.py")
+EXAMPLES = ("building/hints.py", "cli.py", "commands/grade.py", "course/tables.py")
 """Modules of the grader whose help or messages show a name of minigrad's course as an example."""
 
-HOSTILE = (
-    *(f"proof/attack/{name}.py" for name in ("borrowing", "drafts", "idle", "model", "neighbours")),
-    *(f"proof/attack/{name}.py" for name in ("notebooks", "sharing", "stock", "witnesses")),
-    "proof/borrow/special.py",
-)
-"""What is handed in against the grader: programs that answer exercises of minigrad, not data for a course.
+HOSTILE = tuple(f"proof/attack/{name}.py" for name in ("drafts", "model", "notebooks"))
+"""What is handed in against the grader: answers to exercises of minigrad, in code that makes whole notebooks of them.
 
 `proof/attack/elsewhere.py` hands in the same in another course where that is possible.
 """
 
-INVENTED = ("proof/demo/answers/attacks.py", "proof/demo/submissions.py")
+INVENTED = ("proof/demo/submissions.py",)
 """The invented class of `autograder demo`, whose mishaps are told of minigrad's first lessons."""
 
 

@@ -14,18 +14,17 @@ import datetime as dt
 import functools
 import hashlib
 import importlib.util
-import io
 import itertools
 import json
 import marshal
 import re
-import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
+from autograder.building.cutting import cut, without_body
 from autograder.building.slicing import ObjectSource, answers_in, find_object
 from autograder.common.atomic import PREFIX, Aside, sweep
 from autograder.common.errors import GraderError
@@ -37,29 +36,7 @@ from autograder.library import CUT, MINIGRAD
 EDITIONS = Path(".cache", "editions")
 """The folder of a course that keeps the editions for the sandbox."""
 
-_README = """\
-# The library of your course
-
-In it your exercises are still to be written, by you; the rest is there, to be used and to be read. It needs Python
-3.11, 3.12 or 3.13. Beside this folder, in a terminal:
-
-```
-python -m venv venv
-source venv/bin/activate       # on Windows: venv\\Scripts\\activate
-pip install {folder}     # [nbgrader] only to fetch and submit from JupyterLab
-minigrad start my-notebooks    # copies the lessons; run it again after an update: your work stays, new text comes
-minigrad lab my-notebooks      # JupyterLab there, until Ctrl-C; the other commands go into a second terminal
-minigrad check                 # all lessons in the folder: points, and what does not hold yet
-minigrad hint autodiff.chain_rule       # a nudge, then the idea, then the outline; hints cost no points
-minigrad progress              # lessons, points, checks and hints
-minigrad submit --assignment module1    # one zip, where there is no assignment list
-minigrad doctor                # what is wrong with this machine, and how to mend it
-```
-
-The assignments:
-
-{assignments}
-"""
+_TEXTS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 MARK = ".minigrad-edition"
 """Lies in an edition's package and says that it was made here, and may be replaced."""
@@ -120,14 +97,10 @@ def class_edition(out: Path, course: Course, today: dt.date) -> Path:
     write(out / "pyproject.toml", project)
     if not (out / "README.md").exists():  # it may be the instructor's own by now
         folder = f'"./{out.resolve().name}[nbgrader]"'  # Windows' shell knows no single quotes
-        write(out / "README.md", _README.format(folder=folder, assignments=_assignments(course)))
+        asked = [each for each in course.assignments.values() if not each.draft]
+        listed = "\n".join(f"- `{each.name}`, {each.title}: {', '.join(each.lessons)}" for each in asked)
+        write(out / "README.md", _TEXTS["readme"].format(folder=folder, assignments=listed))
     return out
-
-
-def _assignments(course: Course) -> str:
-    """Return a line of Markdown for each assignment: its name, its title and its lessons."""
-    asked = [each for each in course.assignments.values() if not each.draft]
-    return "\n".join(f"- `{each.name}`, {each.title}: {', '.join(each.lessons)}" for each in asked)
 
 
 def _check_place(out: Path, course: Course) -> None:
@@ -251,14 +224,14 @@ def edition_files(course: Course, without: Iterable[str], *, grading: bool = Fal
     library, root = course.library, course.source
     files: dict[str, bytes] = {"__init__.py": b""} if library.in_lessons else {}
     if cuts:
-        names = {name for each in cuts.values() for source, _ in each for name in _without_body(source)}
+        names = {name for each in cuts.values() for source, _ in each for name in without_body(source)}
         files[CUT] = "".join(f"{library.package}.{name}\n" for name in sorted(names)).encode()
     for path in _library_files(course):
         if not dropped.isdisjoint((path, *path.parents)):
             continue
         content = path.read_bytes()
         if path in cuts:
-            content = _cut(content.decode(), cuts[path], library.refusal).encode()
+            content = cut(content.decode(), cuts[path], library.refusal).encode()
         if library.in_lessons:
             files[f"{module_of(path)}.py"] = answers_in(content.decode()).encode()
         else:
@@ -274,13 +247,13 @@ def _cuts(
     """Return, for each file, the exercise that each object is cut for; and the modules to leave out."""
     root = course.source
     targets: dict[str, str] = {}
-    cut = [exercise for exercise in course.exercises.values() if exercise.id in without]
-    for exercise in cut:
+    chosen = [exercise for exercise in course.exercises.values() if exercise.id in without]
+    for exercise in chosen:
         targets.update(dict.fromkeys(exercise.objects, exercise.id))
-    dropped = set(_showing(course, cut))
+    dropped = set(_showing(course, chosen))
     if grading and course.hides_later:
-        dropped.update(_of_later_exercises(course, cut))
-    for exercise in cut:
+        dropped.update(_of_later_exercises(course, chosen))
+    for exercise in chosen:
         # Later assignments are cut whole (`graded_without`), so what they hide is cut for earlier ones as well.
         hidden = (*exercise.hides, *course.assignment_of(exercise).hides) if grading else ()
         for dotted in (*exercise.gives_away, *hidden):
@@ -370,76 +343,6 @@ def shown_by(path: Path) -> tuple[str, ...]:
     """Return what a module says that it shows: exercises, or modules of them."""
     said = _SHOWS.search(path.read_bytes()) if path.suffix == ".py" else None
     return ast.literal_eval(said[1].decode()) if said else ()
-
-
-def _cut(text: str, cuts: Iterable[tuple[ObjectSource, str]], refusal: Sequence[str]) -> str:
-    """Replace the answers in a module's text."""
-    lines = text.split("\n")
-    edits: dict[tuple[int, int], list[str]] = {}
-    for source, exercise_id in cuts:
-        edits.update(_edits(source, [line.format(exercise=exercise_id) for line in refusal]))
-    for (start, stop), replacement in sorted(edits.items(), reverse=True):
-        lines[start:stop] = replacement
-    return "\n".join(lines)
-
-
-def _without_body(source: ObjectSource) -> list[str]:
-    """Return the dotted names of an object's functions that lose their bodies: itself, or methods."""
-    if isinstance(source.node, ast.FunctionDef):
-        return [source.dotted]
-    begins = [source.first + region.begin + 1 for region in source.regions]
-    methods = [each for each in source.node.body if isinstance(each, ast.FunctionDef)]
-    cut = [each for each in methods if not begins or any(each.lineno < b <= (each.end_lineno or 0) for b in begins)]
-    return [f"{source.dotted}.{each.name}" for each in cut]
-
-
-def _edits(source: ObjectSource, refusal: Sequence[str]) -> Iterator[tuple[tuple[int, int], list[str]]]:
-    """Yield ranges of lines in the object's file, with what takes their place."""
-    first = source.first
-    if isinstance(source.node, ast.FunctionDef):
-        yield _body_edit(source.node, first + len(source.lines), source, refusal)
-    elif source.regions:
-        # What a class gives beside the regions is the student's too, and stays.
-        for region in source.regions:
-            marker = source.lines[region.begin]
-            indent = marker[: len(marker) - len(marker.lstrip())]
-            span = (first + region.begin, first + region.end + 1)
-            yield span, _indented(refusal, indent)
-    else:
-        for method in source.node.body:
-            if isinstance(method, ast.FunctionDef):
-                yield _body_edit(method, method.end_lineno or method.lineno, source, refusal)
-
-
-def _body_edit(
-    function: ast.FunctionDef, stop: int, source: ObjectSource, refusal: Sequence[str]
-) -> tuple[tuple[int, int], list[str]]:
-    """Replace a function's body; signature, decorators and docstring stay."""
-    start = function.lineno - 1
-    lines = list(source.lines[start - source.first : stop - source.first])
-    row, column = _signature_end(lines)
-    kept = [*lines[:row], lines[row][:column]]
-    docstring = function.body[0]
-    if ast.get_docstring(function) is not None and docstring.lineno > start + row + 1:
-        span = slice(docstring.lineno - 1 - start, (docstring.end_lineno or 0) - start)
-        kept += lines[span]
-    indent = " " * (function.col_offset + 4)
-    return (start, stop), kept + _indented(refusal, indent)
-
-
-def _signature_end(lines: list[str]) -> tuple[int, int]:
-    """Return row and column after the colon that ends a function's signature."""
-    depth = 0
-    for token in tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline):
-        if token.type == tokenize.OP:
-            depth += (token.string in "([{") - (token.string in ")]}")
-            if token.string == ":" and depth == 0:
-                return token.end[0] - 1, token.end[1]
-    raise AssertionError("a definition that ast has read has a colon")
-
-
-def _indented(lines: Sequence[str], indent: str) -> list[str]:
-    return [f"{indent}{line}" if line else "" for line in lines]
 
 
 def _class_project(course: Course, files: Mapping[str, bytes]) -> str:

@@ -6,6 +6,8 @@ A function takes the text of a file and returns it with the skeleton; no line th
 from __future__ import annotations
 
 import ast
+import tomllib
+from pathlib import Path
 
 from autograder.building.slicing import BEGIN, END, clear_solutions
 from autograder.common.marker import marker, named_on
@@ -14,72 +16,7 @@ from autograder.course import Exercise
 FRESH = "fill-in-"
 """The first part of the name of a wrong answer or variant, until its author names the file."""
 
-_OBJECT_FILE = '''"""{mark} one line about this module."""
-
-from __future__ import annotations
-'''
-_FUNCTION = '''def {name}(x: float) -> float:
-    """{mark} signature and docstring are the task: the fact, Args, Returns, Raises."""
-    {begin}
-    raise NotImplementedError
-    {end}
-'''
-_CLASS = '''class {name}:
-    """{mark} signatures and docstrings are the task: the fact, Args, Returns, Raises."""
-
-    def __init__(self) -> None:
-        {begin}
-        raise NotImplementedError
-        {end}
-'''
-_SECTION = """{mark} a heading; why, a picture, a worked example; below the cell one experiment
-
-```{{code-cell}} ipython3
-{header}
-```
-"""
-_CHECK_FILE = '''"""Visible tests of `minigrad.{module}`."""
-
-from __future__ import annotations
-
-from typing import Any
-
-from minigrad.checks.expectation import expect
-from minigrad.checks.runner import visible
-'''
-_CHECK = '''@visible("{id}", "{mark} number and heading of the section, such as 01 'One step forward'")
-def {name}_of_one(student: Any) -> None:
-    """{mark} the fact that is checked, with numbers that can be done by hand."""
-    expect(student.{name}(1.0), 1.0, hint="how to get there")
-'''
-_HIDDEN_FILE = '''"""Hidden tests of `minigrad.{module}`."""
-
-import pytest
-
-from autograder import expect
-'''
-_HIDDEN = '''@pytest.mark.exercise(
-    "{id}",
-    group="{group}",
-    because="{mark} {id}: 'the sentence of the docstring or the lesson that this test enforces'",
-)
-def test_{name}_{group_name}(student):
-    """{mark} the fact that is expected."""
-
-    def observe(mg, x):
-        return mg.{object}(x)
-
-    expect(student(observe, 1.0), 1.0, hint="what to think about", misconception="name-of-a-wrong-answer")
-'''
-_ANSWERS = {
-    "wrong": '"""{mark} the mistake in a sentence; rename the file to the misconception that a hidden test names."""',
-    "variants": '"""{mark} the other way in a few words; rename the file after it."""',
-}
-_HINTS = """["{id}"]
-nudge = "{mark} where to look."
-idea = "{mark} the idea in words, no code."
-outline = "{mark} the steps, never a line of the answer."
-"""
+_TEXTS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def mark(exercise_id: str) -> str:
@@ -89,8 +26,8 @@ def mark(exercise_id: str) -> str:
 
 def with_object(exercise_id: str, name: str, text: str) -> str:
     """Add a function, or a class for a name with a capital letter, to a module of the library."""
-    skeleton = _CLASS if name[0].isupper() else _FUNCTION
-    text = text or _OBJECT_FILE.format(mark=mark(exercise_id))
+    skeleton = _TEXTS["class"] if name[0].isupper() else _TEXTS["function"]
+    text = text or _TEXTS["object_file"].format(mark=mark(exercise_id))
     return _added(text, skeleton.format(mark=mark(exercise_id), name=name, begin=BEGIN, end=END))
 
 
@@ -100,21 +37,21 @@ def with_pointer(exercise_id: str, text: str) -> str:
     places = [number for number, line in enumerate(lines) if named_on(line)]
     ends = [number for number, line in enumerate(lines) if places and number > places[-1] and line.startswith("```")]
     end = ends[0] + 1 if ends else len(lines)
-    section = _SECTION.format(mark=mark(exercise_id), header=marker(exercise_id))
+    section = _TEXTS["section"].format(mark=mark(exercise_id), header=marker(exercise_id))
     return "\n".join([*lines[:end], "", section.rstrip("\n"), *lines[end:], ""])
 
 
 def with_check(exercise: Exercise, text: str) -> str:
     """Add a visible test to a module of checks."""
     module, _, name = exercise.objects[0].rpartition(".")
-    skeleton = _CHECK.format(mark=mark(exercise.id), id=exercise.id, name=name)
-    return _added(text or _CHECK_FILE.format(module=module), skeleton)
+    skeleton = _TEXTS["check"].format(mark=mark(exercise.id), id=exercise.id, name=name)
+    return _added(text or _TEXTS["check_file"].format(module=module), skeleton)
 
 
 def with_hidden_test(exercise: Exercise, group: str, text: str) -> str:
     """Add a hidden test of a group to a file of hidden tests."""
     module, _, name = exercise.objects[0].rpartition(".")
-    skeleton = _HIDDEN.format(
+    skeleton = _TEXTS["hidden"].format(
         mark=mark(exercise.id),
         id=exercise.id,
         group=group,
@@ -122,18 +59,18 @@ def with_hidden_test(exercise: Exercise, group: str, text: str) -> str:
         group_name=group.replace("-", "_"),
         object=exercise.objects[0],
     )
-    return _added(text or _HIDDEN_FILE.format(module=module), skeleton)
+    return _added(text or _TEXTS["hidden_file"].format(module=module), skeleton)
 
 
 def with_answer(exercise_id: str, kind: str, references: list[str], text: str) -> str:
     """Return a known-wrong answer ("wrong") or another right one ("variants"), made of the library's signatures."""
-    parts = [_ANSWERS[kind].format(mark=mark(exercise_id)), *map(_bare, references)]
+    parts = [_TEXTS[kind].format(mark=mark(exercise_id)), *map(_bare, references)]
     return text or "\n\n\n".join(parts) + "\n"
 
 
 def with_hints(exercise_id: str, text: str) -> str:
     """Add the three hints of an exercise to its lesson's file."""
-    return _added(text, _HINTS.format(id=exercise_id, mark=mark(exercise_id)), blank=1)
+    return _added(text, _TEXTS["hints"].format(id=exercise_id, mark=mark(exercise_id)), blank=1)
 
 
 def _added(text: str, skeleton: str, blank: int = 2) -> str:

@@ -17,7 +17,7 @@ from typing import Self
 from autograder.building.slicing import slice_exercise
 from autograder.course import CourseError, Exercise
 from autograder.grafting.collecting import regraft
-from autograder.grafting.graft import Grafted
+from autograder.grafting.grafted import Grafted
 from autograder.grafting.tidying import ORIGINALS, clear_up, tidy
 from autograder.judging.judge import Judge
 from autograder.reading.student_files import one_line

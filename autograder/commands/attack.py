@@ -244,9 +244,7 @@ def attack_table(rows: Iterable[Row], achieved: dict[str, list[str]]) -> Table:
         rows: The outcome of each attack.
         achieved: The success of each on a naive grader, by name.
     """
-    table = Table(title="Hostile submissions")
-    for heading in ("attack", "what it tries", "what happened"):
-        table.add_column(heading)
+    table = Table("attack", "what it tries", "what happened", title="Hostile submissions")
     table.add_column("points", justify="right")
     table.add_column("worth", justify="right")
     if achieved:

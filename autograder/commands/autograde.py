@@ -19,12 +19,13 @@ from autograder.commands.common import (
     IsolationOption,
     JobsOption,
     SchedulerOption,
+    StudentsOption,
     cache_of,
     check_scheduler,
     honest,
     stopped,
 )
-from autograder.commands.showing import Lines, console_of, is_narrow, number
+from autograder.commands.showing import Lines, console_of, is_narrow, number, print_problems
 from autograder.common.unforeseen import unforeseen
 from autograder.course import Course, CourseError
 from autograder.course.loading import find_course, load_course
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from autograder.classes import Outcome, Progress
     from autograder.gradebook.recording import Recorder
 
-SHOWN = 10
-"""Most problems that are listed at the end."""
-
 STILL = 5.0
 """Seconds without a finished notebook after which it is said whose is waited for."""
 
@@ -45,9 +43,7 @@ STILL = 5.0
 @honest
 def autograde(
     assignment: Annotated[str, typer.Argument(help="The assignment, such as module1.", show_default=False)],
-    student: Annotated[
-        list[str] | None, typer.Option("--student", metavar="ID", help="Only this student; may be given again.")
-    ] = None,
+    student: StudentsOption = None,
     jobs: JobsOption = 0,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
@@ -89,9 +85,7 @@ def autograde(
     from autograder.sandbox import choose
 
     loaded = load_course(course or find_course(), tree=False)
-    if assignment not in loaded.assignments:
-        known = ", ".join(loaded.assignments)
-        raise CourseError(f"there is no assignment {assignment!r}; the assignments are {known}")
+    loaded.assignment(assignment)
     choose(isolation)  # raises where there is none, before anything is begun
     refuse_a_read_only_course(loaded.directory)
     check_scheduler(scheduler)
@@ -306,7 +300,4 @@ def _tell(progress: Progress, submissions: int, problems: Sequence[str], seconds
     if counts["contained"]:
         held = number(counts["contained"], "exercise")
         console.print(f"something had to be contained in {held}; `autograder report` lists it")
-    for problem in problems[:SHOWN]:
-        console.print(f"[bold red]not graded:[/bold red] {escape(problem)}")
-    if len(problems) > SHOWN:
-        console.print(f"[bold red]not graded:[/bold red] {len(problems) - SHOWN} more")
+    print_problems(console, "not graded", problems)

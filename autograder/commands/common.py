@@ -73,6 +73,9 @@ SchedulerOption = Annotated[
         show_default=False,
     ),
 ]
+StudentsOption = Annotated[
+    list[str] | None, typer.Option("--student", metavar="ID", help="Only this student; may be given again.")
+]
 KeepOption = Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")]
 
 

@@ -162,7 +162,9 @@ def _cell(cell: CellRun, *, own: bool) -> Iterator[Text]:
 def _test(test: Examined) -> Iterator[Text]:
     verdict = test.verdict
     mark = ("✓ ", "green") if verdict.passed else ("✗ ", "red")
-    yield _line(mark, (verdict.title, "bold"), f"  [{verdict.group}]  {verdict.test}, {_place(test.where)}", indent=2)
+    path, _, line = test.where.rpartition(":")
+    place = f"{short(Path(path))}:{line}"  # as an editor opens it from here
+    yield _line(mark, (verdict.title, "bold"), f"  [{verdict.group}]  {verdict.test}, {place}", indent=2)
     hidden = test.asked - len(test.questions)
     if hidden > 0:
         yield _line(f"it asked {test.asked} questions; the last {len(test.questions)} were", indent=6)
@@ -177,12 +179,6 @@ def _test(test: Examined) -> Iterator[Text]:
     named = f"{verdict.misconception}: {test.cause}" if test.cause else ""
     said = {"report says": verdict.reason, "hint": verdict.hint, "enforces": verdict.because, "mistake": named}
     yield from (_labelled(label, text) for label, text in said.items() if text)
-
-
-def _place(where: str) -> str:
-    """A test's file and line, as an editor opens them from here."""
-    path, _, line = where.rpartition(":")
-    return f"{short(Path(path))}:{line}"
 
 
 def _labelled(label: str, text: str) -> Text:

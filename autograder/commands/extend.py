@@ -56,8 +56,7 @@ def extend(
         return
     if assignment is None or (days is not None) + (until is not None) + remove != 1:
         fail("name a student and an assignment, and one of --days, --until and --remove", USAGE)
-    if assignment not in loaded.assignments:
-        fail(f"there is no assignment {assignment!r}; the assignments are {', '.join(loaded.assignments)}", USAGE)
+    loaded.assignment(assignment)
     if not student.strip() or not student.isprintable() or "/" in student:
         fail(f"{student!r} cannot be a student's id; write it as in submitted/", USAGE)
     due = _due(loaded, assignment)

@@ -7,23 +7,17 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
-from autograder.commands.common import REJECTED, CourseOption, JobsOption, honest, stopped
-from autograder.commands.showing import number, steps
+from autograder.commands.common import REJECTED, CourseOption, JobsOption, StudentsOption, honest, stopped
+from autograder.commands.showing import number, print_problems, steps
 from autograder.course import CourseError
 from autograder.course.loading import find_course, load_course
-
-SHOWN = 10
-"""Most problems that are listed."""
 
 
 @honest
 def feedback(
     assignment: Annotated[str, typer.Argument(help="The assignment, such as module1.", show_default=False)],
-    student: Annotated[
-        list[str] | None, typer.Option("--student", metavar="ID", help="Only this student; may be given again.")
-    ] = None,
+    student: StudentsOption = None,
     jobs: JobsOption = 0,
     force: Annotated[bool, typer.Option("--force", help="Make pages again that are up to date.")] = False,
     course: CourseOption = None,
@@ -43,9 +37,7 @@ def feedback(
     from autograder.gradebook.class_feedback import ClassFeedback
 
     loaded = load_course(course or find_course(), tree=False)
-    if assignment not in loaded.assignments:
-        known = ", ".join(loaded.assignments)
-        raise CourseError(f"there is no assignment {assignment!r}; the assignments are {known}")
+    loaded.assignment(assignment)
     begun = time.monotonic()
     pages = ClassFeedback(loaded.directory, assignment, force=force)
     everyone = pages.students()
@@ -70,9 +62,6 @@ def feedback(
     students = number(sum(not each.problem for each in done), "student")
     console.print(f"{count} for {students}{said}, in {time.monotonic() - begun:.1f} s")
     problems = sorted(f"{each.student}: {each.problem}" for each in done if each.problem)
-    for problem in problems[:SHOWN]:
-        console.print(f"[bold red]no pages:[/bold red] {escape(problem)}")
-    if len(problems) > SHOWN:
-        console.print(f"[bold red]no pages:[/bold red] {len(problems) - SHOWN} more")
+    print_problems(console, "no pages", problems)
     if problems:
         raise typer.Exit(REJECTED)

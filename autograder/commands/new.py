@@ -125,9 +125,8 @@ def _print(console: Console, course: Course, found: Sequence[Piece], exercise_id
             head = Text.assemble((short(piece.path), "bold"), f": {piece.state}")
             print_list(console, head, [f"{piece.to_do}; then {piece.command}"] if piece.to_do else [])
     else:
-        table = Table(title=f"Exercise {exercise_id}: {course.exercise(exercise_id).points:g} points")
-        for heading in ("file", "state", "to do", "then"):
-            table.add_column(heading)
+        title = f"Exercise {exercise_id}: {course.exercise(exercise_id).points:g} points"
+        table = Table("file", "state", "to do", "then", title=title)
         for piece in found:
             style = "green" if piece.state == "there" else "red"
             table.add_row(Cell(short(piece.path)), Text(piece.state, style), piece.to_do, Cell(piece.command))

@@ -9,10 +9,11 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markup import escape
 from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
@@ -22,6 +23,9 @@ EVERY = 10.0
 
 NARROW = 100
 """Columns below which a list is printed in place of a table."""
+
+SHOWN = 10
+"""Most problems that are listed at the end of a command."""
 
 WIDE = 140
 """Columns where there is no terminal and COLUMNS says nothing."""
@@ -118,6 +122,14 @@ def print_list(console: Console, head: Text, items: Iterable[str]) -> None:
     for item in items:
         for row, line in enumerate(folded(item, console.width - 5)):
             console.print(Text(f"{'    ' if row else '  '}{line}"), soft_wrap=True)
+
+
+def print_problems(console: Console, label: str, problems: Sequence[str]) -> None:
+    """Print the first of some problems behind a label, and how many more there are."""
+    for problem in problems[:SHOWN]:
+        console.print(f"[bold red]{label}:[/bold red] {escape(problem)}")
+    if len(problems) > SHOWN:
+        console.print(f"[bold red]{label}:[/bold red] {len(problems) - SHOWN} more")
 
 
 class Cell:

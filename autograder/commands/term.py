@@ -47,9 +47,7 @@ def term(
     from autograder.gradebook.class_server import Server
 
     loaded = load_course(course or find_course(), tree=False)
-    if assignment not in loaded.assignments:
-        known = ", ".join(loaded.assignments)
-        raise CourseError(f"there is no assignment {assignment!r}; the assignments are {known}")
+    loaded.assignment(assignment)
     if step not in (*STEPS, NEXT):
         raise CourseError(f"there is no step {step!r}; the steps are {', '.join((*STEPS, NEXT))}")
     server = Server.of(loaded)

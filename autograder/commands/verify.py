@@ -155,9 +155,8 @@ def _most(checked: Checked) -> float:
 
 def verify_table(checked: list[Checked]) -> Table:
     """The table of `verify`."""
-    table = Table(title="Hidden tests")
-    for heading in ("exercise", "tests", "no work", "wrong answer", "rejected by", "costs", "variants", "problems"):
-        table.add_column(heading)
+    headings = ("exercise", "tests", "no work", "wrong answer", "rejected by", "costs", "variants", "problems")
+    table = Table(*headings, title="Hidden tests")
     for each in checked:
         mark = f"[red]{len(each.problems)}[/red]" if each.problems else "[green]none[/green]"
         empty = Cell(f"{_most(each):g} by {len(each.hollow)}", "red" if _most(each) else "")

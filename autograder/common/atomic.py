@@ -20,7 +20,6 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import TracebackType
 
 try:
     import fcntl
@@ -64,9 +63,7 @@ class Aside:
     def __enter__(self) -> Path:
         return self.folder
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

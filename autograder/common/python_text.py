@@ -224,17 +224,14 @@ def _binding(statement: ast.stmt, imports: bool) -> Iterator[ast.AST]:
             yield from walk(target)
 
 
-def _is_lambda(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Lambda)
-
-
 def definitions_only(text: str) -> str:
     """The text with its top-level functions, classes and imports alone; what is left keeps its line numbers."""
     tree, lines = parse(text), text.split("\n")
     kept: set[int] = set()
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
     for node in tree.body if tree else ():
-        if isinstance(node, kinds) or _is_lambda(node):
+        is_lambda = isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Lambda)
+        if isinstance(node, kinds) or is_lambda:
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
             kept.update(range(first, (node.end_lineno or first) + 1))
     return "\n".join(line if number in kept else "" for number, line in enumerate(lines, start=1))

@@ -199,14 +199,11 @@ class Course:
 
         The build puts copies beside the notebooks, and a sandbox has them in its working folder.
         """
-        return self.data_of(self._lesson(exercise).assignment)
+        return self.data_of(self.lesson_of(exercise).assignment)
 
     def data_of(self, assignment: str) -> Path:
         """Return the folder of the files that stand beside the notebooks of an assignment."""
         return self.directory / "data" / assignment
-
-    def _lesson(self, exercise: Exercise) -> Lesson:
-        return {**self.lessons, **self.draft_lessons}[exercise.lesson]
 
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise of that id.
@@ -220,6 +217,16 @@ class Course:
                 "add an [[exercise]] with that id or correct the name"
             )
         return self.exercises[exercise_id]
+
+    def assignment(self, name: str) -> Assignment:
+        """Return the released assignment of that name.
+
+        Raises:
+            CourseError: If there is none.
+        """
+        if name not in self.assignments:
+            raise CourseError(f"there is no assignment {name!r}; the assignments are {', '.join(self.assignments)}")
+        return self.assignments[name]
 
     def of_lesson(self, lesson: str) -> list[Exercise]:
         """Return the exercises of a lesson, in the file's order."""

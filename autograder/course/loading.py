@@ -141,12 +141,6 @@ def _proof(top: Table) -> dict[str, int]:
     return {name: count for name, count in asked.items() if count is not None}
 
 
-def _file_of(folder: Path, lesson: str) -> Path:
-    """The file of a lesson: Python with cells if there is one, else MyST Markdown."""
-    python = folder / f"{lesson}.py"
-    return python if python.is_file() else python.with_suffix(".md")
-
-
 def _check_modules(file: Path, lessons: Mapping[str, Lesson], exercises: Mapping[str, Exercise]) -> None:
     """Refuse an object whose name does not say in which lesson's file it stands."""
     modules: dict[str, str] = {}
@@ -210,7 +204,9 @@ def _assignments(top: Table, folder: Path) -> tuple[dict[str, Assignment], dict[
             if lesson in lessons:
                 other = lessons[lesson].assignment
                 raise row.fail(f"the lesson {lesson!r} belongs to {other!r} already; remove it from one of the two")
-            lessons[lesson] = Lesson(lesson, assignment.name, _file_of(folder, lesson))
+            python = folder / f"{lesson}.py"  # with cells; else the lesson is MyST Markdown
+            file = python if python.is_file() else python.with_suffix(".md")
+            lessons[lesson] = Lesson(lesson, assignment.name, file)
     drafts = {name for name, lesson in lessons.items() if assignments[lesson.assignment].draft}
     for name, setup in _setups(top, drafts, lessons):
         lessons[name] = replace(lessons[name], setup=setup)

@@ -31,7 +31,7 @@ class Mentions:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = [name for name in names if tells(name)]
-        ways = {way for name in self._names for way in _ways(name)}
+        ways = {way for name in self._names for way in (name, json.dumps(name)[1:-1], html.escape(name), quote(name))}
         words = b"|".join(re.escape(way.encode()) for way in sorted(ways))
         pattern = rb"(?<!" + _LETTER + rb")(?:" + words + rb")(?!" + _LETTER + rb")"
         self._pattern = re.compile(pattern, re.IGNORECASE) if words else None
@@ -73,11 +73,6 @@ class Mentions:
 def _is_folder(path: Path) -> bool:
     """Return whether a path is a folder itself, and no link to one."""
     return path.is_dir() and not path.is_symlink()
-
-
-def _ways(name: str) -> set[str]:
-    """A name as text, JSON, HTML and addresses write it."""
-    return {name, json.dumps(name)[1:-1], html.escape(name), quote(name)}
 
 
 def _has_row(path: Path, names: Iterable[str]) -> bool:

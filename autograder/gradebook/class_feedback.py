@@ -203,7 +203,7 @@ class ClassFeedback:
     def _of_all(self) -> str:
         """A hash of what the pages of all students follow from, besides the day."""
         templates = [file for path in self._converter.exporter.template_paths for file in Path(path).glob("*.j2")]
-        code = [file for name in _CODE for file in sorted((_HERE / name).rglob("*.py"))]
+        code = [file for name in _CODE for kind in ("py", "css") for file in sorted((_HERE / name).rglob(f"*.{kind}"))]
         own = [self.root / name for name in ("course.toml", "nbgrader_config.py")]
         files = hash_files([*(file for file in own if file.is_file()), *templates, *code])
         assignment, today = course_of(self.root).assignments[self.assignment], dt.date.today()

@@ -159,15 +159,10 @@ def _guarded(topic: str, check: Callable[[], Iterable[Finding]]) -> Iterator[Fin
     try:
         yield from check()
     except CourseError as error:
-        yield Finding(topic, *_parted(str(error)))
+        found, _, fix = str(error).partition("; ")
+        yield Finding(topic, found, fix or "mend that first")
     except OSError as error:
         yield Finding(topic, f"{error.filename}: {error.strerror}", "let the user who grades read it, or ask as root")
-
-
-def _parted(sentence: str) -> tuple[str, str]:
-    """Divide a sentence into the fault and its fix."""
-    found, _, fix = sentence.partition("; ")
-    return found, fix or "mend that first"
 
 
 def reaches(user: User, path: Path) -> bool:

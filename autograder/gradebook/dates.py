@@ -25,8 +25,9 @@ from autograder.course import Course, CourseError
 from autograder.course.extensions import Extension, read_extensions
 from autograder.gradebook.archive_times import marked_late
 from autograder.gradebook.diagnosing import opened
-from autograder.reading import read_bytes
+from autograder.gradebook.settings import has_gradebook
 from autograder.reading.handed_in import TIMESTAMP
+from autograder.reading.student_files import read_bytes
 from autograder.results.changes import LATE, Change
 
 
@@ -125,7 +126,9 @@ class Dates:
         extension = self._extensions.get(assignment.name, {}).get(student)
         if extension is None and submission.extension and due:  # granted by nbgrader's own `grant_extension`
             extension = Extension(days=submission.extension / dt.timedelta(days=1))
-        deadline = _naive(extension.deadline(due.replace(tzinfo=dt.UTC))) if extension and due else due
+        deadline = due
+        if extension and due:
+            deadline = extension.deadline(due.replace(tzinfo=dt.UTC)).astimezone(dt.UTC).replace(tzinfo=None)
         marked = submitted is None and student in self._late(assignment.name)
         return Lateness(submitted, due, extension, deadline, marked)
 
@@ -177,10 +180,6 @@ def handed_in_at(folder: Path) -> dt.datetime | None:
     return when
 
 
-def _naive(when: dt.datetime) -> dt.datetime:
-    return when.astimezone(dt.UTC).replace(tzinfo=None)
-
-
 def put_dates(course: Course, url: str, assignments: Iterable[str] = ()) -> None:
     """Copy a course's dates into a gradebook that exists.
 
@@ -192,7 +191,7 @@ def put_dates(course: Course, url: str, assignments: Iterable[str] = ()) -> None
     Raises:
         CourseError: If the file of extensions cannot be read, or the gradebook cannot be used.
     """
-    if url.startswith("sqlite:///") and not (course.directory / url.removeprefix("sqlite:///")).is_file():
+    if not has_gradebook(course, url):
         return
     names, extended = tuple(assignments) or tuple(course.assignments), read_extensions(course.directory)
     dated = [
@@ -221,7 +220,7 @@ def put_extension(course: Course, url: str, assignment: str, student: str) -> bo
     Raises:
         CourseError: If the gradebook cannot be used.
     """
-    if url.startswith("sqlite:///") and not (course.directory / url.removeprefix("sqlite:///")).is_file():
+    if not has_gradebook(course, url):
         return False
     with opened(url, course.name) as gradebook:
         try:

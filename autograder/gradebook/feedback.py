@@ -15,7 +15,7 @@ import datetime as dt
 import html
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -34,11 +34,11 @@ from autograder.gradebook.blueprints import NO_RESPONSE
 from autograder.gradebook.dates import Dates
 from autograder.gradebook.diagnosing import opened, refuse_an_unusable_gradebook
 from autograder.gradebook.formulas import in_mathml
-from autograder.gradebook.nbgrader_hooks import fill
+from autograder.gradebook.nbgrader_hooks import Preprocessed, fill
 from autograder.gradebook.settings import has_gradebook, load_app
 from autograder.grafting.tidying import course_of
 from autograder.judging.examples import released
-from autograder.reading import one_line
+from autograder.reading.student_files import one_line
 from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
@@ -104,17 +104,18 @@ def rows_of(gradebook: Gradebook, notebook: Any) -> Rows:
     )
 
 
-class Grades(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
+class _Step(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
+    # nbconvert configures this trait of every preprocessor, and nbgrader's base class does not say that it may.
+    display_data_priority = List(NbGraderPreprocessor.display_data_priority.default()).tag(config=True)
+
+
+class Grades(_Step):
     """Puts the gradebook's points and comments into a notebook, as nbgrader's GetGrades does cell by cell.
 
     Formulas of a comment become MathML, as those of the lesson do.
     """
 
-    display_data_priority = List(NbGraderPreprocessor.display_data_priority.default()).tag(config=True)
-
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Put them into one notebook."""
         names, coursedir = resources["nbgrader"], self.parent.parent.coursedir
         with _gradebook(names["db_url"], coursedir.course_id) as gradebook:
@@ -136,15 +137,10 @@ class Grades(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no t
         return nb, resources
 
 
-class CurrentReports(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
+class CurrentReports(_Step):
     """Puts the ledger's reports into an autograded notebook that becomes a feedback page."""
 
-    # nbconvert configures this trait of every preprocessor, and nbgrader's base class does not say that it may.
-    display_data_priority = List(NbGraderPreprocessor.display_data_priority.default()).tag(config=True)
-
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Renew the reports of one notebook."""
         coursedir, names = self.parent.parent.coursedir, resources["nbgrader"]
         refuse_an_unusable_gradebook(coursedir.db_url)  # of which the next step, nbgrader's own, would not say why
@@ -165,20 +161,17 @@ class CurrentReports(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader sh
         return nb, resources
 
 
-class Contents(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ships no types
+class Contents(_Step):
     """Lists the exercises at the top of a feedback page, with the points that the gradebook has by then."""
 
-    display_data_priority = List(NbGraderPreprocessor.display_data_priority.default()).tag(config=True)
-
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Put the list into one notebook, if its reports are known."""
         names = resources["nbgrader"]
         shown: Submission | None = names.pop("shown", None)
         sentences = self._standing(names)
         if sentences:
-            nb.cells.insert(0, _paragraphs(sentences))
+            said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
+            nb.cells.insert(0, _shown(f'<div class="mg-report">{said}</div>', "standing"))
         if shown is not None:
             course = course_of(Path(self.parent.parent.coursedir.root))
             nb.cells.insert(0, _contents(nb, shown, course))
@@ -242,13 +235,8 @@ def _coursedir(root: Path) -> Any:
     return load_app(root, next(iter(course_of(root).assignments))).coursedir
 
 
-def _paragraphs(sentences: Iterable[str]) -> nbformat.NotebookNode:
-    """A cell that shows nothing but sentences."""
-    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
-    return _shown(f'<div class="mg-report">{said}</div>', "standing")
-
-
 def _shown(content: str, name: str) -> nbformat.NotebookNode:
+    """A cell that shows nothing but HTML."""
     output = nbformat.v4.new_output("display_data", data={"text/html": content})
     hidden = {"transient": {"remove_source": True}}
     made: nbformat.NotebookNode = nbformat.v4.new_code_cell("", outputs=[output], metadata=hidden, id=name)

@@ -18,9 +18,9 @@ from typing import IO
 
 from nbgrader.plugins.zipcollect import ExtractorPlugin
 
-from autograder.reading import one_line
 from autograder.reading.exports import DAMAGED
 from autograder.reading.handed_in import MAX_KEPT
+from autograder.reading.student_files import one_line
 
 MAX_MEMBERS = 200_000
 """Files that are taken from one archive of a class."""

@@ -28,8 +28,7 @@ from traitlets import Dict, Enum, TraitError, Unicode, default, validate
 from autograder.gradebook.archive_times import are_of_packing, keep_marked_late, members
 from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.lms_archives import stem_of
-from autograder.reading import one_line
-from autograder.reading.student_files import is_id
+from autograder.reading.student_files import is_id, one_line
 
 # Moodle:  Ada Lovelace_1234_assignsubmission_file_/00_fundamentals.ipynb, or without folders _file_00_fund...
 # Canvas:  lovelaceada_LATE_1234_98765_00_fundamentals.ipynb
@@ -78,6 +77,15 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
         "auto",
         help="Whether the times in an archive are those of handing in; 'auto' leaves out those of packing it.",
     ).tag(config=True)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._names: dict[Path, set[str]] = {}
+        self._taken: set[tuple[str, str]] = set()
+        self._said: set[str] = set()
+        self._worksheets: dict[Path | None, dict[str, str]] = {}
+        self._archives: dict[Path | None, _Unpacked] = {}
+        self._known_times: dict[Path | None, dict[str, dt.datetime]] = {}
 
     @default("named_regexp")
     def _named_regexp(self) -> str:
@@ -151,14 +159,6 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
             self._names[home] = {stem_of(each.name) for each in files if each.is_file() and each.suffix != ".ipynb"}
         return self._names[home]
 
-    @cached_property
-    def _names(self) -> dict[Path, set[str]]:
-        return {}
-
-    @cached_property
-    def _taken(self) -> set[tuple[str, str]]:
-        return set()
-
     # Whose it is ---------------------------------------------------------------------------------------------
 
     def _student(self, owner: _Owner, filename: str) -> str:
@@ -214,10 +214,6 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
             self.log.warning(sentence)
 
     @cached_property
-    def _said(self) -> set[str]:
-        return set()
-
-    @cached_property
     def _roster(self) -> list[Any]:
         coursedir = self.parent.coursedir
         with opened(coursedir.db_url, coursedir.course_id) as gradebook:
@@ -267,10 +263,6 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
             who for who, _, _, email, _ in self._roster if key and key.casefold() in (who.casefold(), email.casefold())
         }
 
-    @cached_property
-    def _worksheets(self) -> dict[Path | None, dict[str, str]]:
-        return {}
-
     def _archive(self, filename: str) -> _Unpacked:
         """Return the owners and the lateness that the paths of all unpacked files name."""
         home = _home(filename)
@@ -285,15 +277,7 @@ class RosterCollector(FileNameCollectorPlugin):  # type: ignore[misc]  # nbgrade
                 unpacked.late[owner] = unpacked.late.get(owner, False) or bool(groups.get("late"))
         return self._archives[home]
 
-    @cached_property
-    def _archives(self) -> dict[Path | None, _Unpacked]:
-        return {}
-
     # When it was handed in -----------------------------------------------------------------------------------
-
-    @cached_property
-    def _known_times(self) -> dict[Path | None, dict[str, dt.datetime]]:
-        return {}
 
     def _times(self, filename: str) -> dict[str, dt.datetime]:
         """When each student handed in, where an archive tells; whom it marks late without a time is kept."""

@@ -13,11 +13,8 @@ exchanged at the places that it offers for that:
 from __future__ import annotations
 
 import atexit
-import datetime as dt
 import hashlib
 import json
-import os
-import pwd
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -26,24 +23,19 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool, Unicode
-from traitlets.log import get_logger
 
-from autograder.common.atomic import Aside
-from autograder.common.unforeseen import unforeseen
 from autograder.course import Course, CourseError
-from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of, put_dates
+from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of
 from autograder.gradebook.diagnosing import opened
+from autograder.gradebook.exchange import dater, exchange_of, told
 from autograder.gradebook.harmless import FILTERS
 from autograder.grafting.collecting import regraft
-from autograder.grafting.graft import Grafted, grafted_from
-from autograder.grafting.tidying import ORIGINALS, clear_up, course_of, take_in_or_refuse, tidy
+from autograder.grafting.grafted import Grafted, grafted_from
+from autograder.grafting.tidying import ORIGINALS, course_of, tidy
 from autograder.grafting.written import Marks, answers_of
-from autograder.reading import one_line
-from autograder.reading.snapshot import snapshot
-from autograder.reading.student_files import is_id
+from autograder.reading.student_files import one_line
 from autograder.results import Graded, Submission
 from autograder.results.causes import SEEN
 from autograder.results.changes import afresh, is_recorded_already
@@ -54,24 +46,11 @@ from autograder.telling.report import as_html, as_text
 if TYPE_CHECKING:
     from autograder.judging.judge import Judge
 
-__all__ = [
-    "DatedRelease",
-    "GraftExporter",
-    "GraftingCollect",
-    "JudgePreprocessor",
-    "LatePenalties",
-    "SaveGrades",
-    "configure",
-    "fill",
-    "found_already",
-    "mark_of",
-    "tidy",
-]
-
 GRADES = ".grades"
 
-MOMENT = dt.timedelta(minutes=10)
-"""The longest time that handing in takes, from the time in a folder's name to the last file in it."""
+Preprocessed = tuple[nbformat.NotebookNode, dict[str, Any]]
+"""What a step of nbgrader's returns: the notebook, and what the next steps need to know."""
+
 
 STANDS = (
     "it was given by other tests, points, limits or another library; `autograder regrade --diff` lists what today's "
@@ -101,8 +80,8 @@ def configure(config: Any, root: Path) -> None:
     warnings.filterwarnings("ignore", message="Object of type <Submitted", module="nbgrader.api")
     if "root" not in config.Exchange:
         config.Exchange.root = str(exchange_of(root))
-    config.ExchangeFactory.collect = f"{_HERE}.GraftingCollect"
-    config.ExchangeFactory.release_assignment = f"{_HERE}.DatedRelease"
+    config.ExchangeFactory.collect = "autograder.gradebook.exchange.GraftingCollect"
+    config.ExchangeFactory.release_assignment = "autograder.gradebook.exchange.DatedRelease"
     config.GenerateAssignment.post_convert_hook = dater(root)
     config.Autograde.exporter_class = EXPORTER
     config.Autograde.pre_convert_hook = tidier(root)
@@ -120,176 +99,13 @@ def configure(config: Any, root: Path) -> None:
     config.HTMLExporter.filters = dict(FILTERS)
 
 
-def exchange_of(root: Path) -> Path:
-    """Return the exchange that course.toml names; without one a folder beside it, made where there is none yet."""
-    try:
-        named = course_of(root).exchange
-    except CourseError:  # nbgrader would drop this whole configuration; its own steps say what is wrong
-        named = None
-    if named is not None:
-        return named
-    folder = root / "exchange"
-    if not folder.is_dir():
-        folder.mkdir()
-        folder.chmod(0o777)  # nbgrader makes it so at the first release, with a warning
-    return folder
-
-
-class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships no types
-    """`nbgrader collect`, into a clean tree.
-
-    Everybody may make folders in the exchange, and their names say whose they are and when they were handed in. So a
-    name that cannot be read is left out, a folder counts for the student who owns it, and a time that the folder itself
-    contradicts is told.
-    """
-
-    src_records: list[dict[str, Any]]
-
-    def copy_files(self) -> None:
-        """Take all submissions in; one that the disk refuses does not keep the others out."""
-        clear_up(Path(self.coursedir.root))
-        with _told():
-            put_dates(course_of(Path(self.coursedir.root)), self.coursedir.db_url, [self.coursedir.assignment_id])
-        self.failed: list[str] = []
-        records = [each for each in self.src_records if each["username"]]
-        self.src_records = self._without_strangers(records) if self._are_told_apart(records) else records
-        for record in self.src_records:
-            self._doubt_the_time(record)
-        super().copy_files()
-        if self.failed:
-            self.fail(f"could not be collected: {', '.join(self.failed)}")
-
-    def _path_to_record(self, path: str) -> dict[str, Any]:
-        """Read a folder's name; one that says nobody's name, or no time, is told and nobody's."""
-        try:
-            found: dict[str, Any] = super()._path_to_record(path)
-            if not is_id(found["username"]):
-                raise ValueError("it names no student")
-        except (Exception, SystemExit) as error:  # whatever a text that is no time makes dateutil raise
-            self.log.error("%s: was left out of the exchange's folders: %s", one_line(Path(path).name), error)
-            found = {"username": "", "filename": Path(path).name, "timestamp": dt.datetime.min}
-        return found
-
-    def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """A student's folders, the newest first; another user's count only where none is the student's own."""
-        own = [each for each in records if self._is_owners(each)]
-        found: list[dict[str, Any]] = super()._sort_by_timestamp(self._without_strangers(records) if own else records)
-        return found
-
-    def _are_told_apart(self, records: list[dict[str, Any]]) -> bool:
-        """Return whether students have Unix users here: one is named, or a folder belongs to the user whom it names."""
-        return any(_is_user(each["username"]) or self._is_owners(each) for each in records)
-
-    def _is_owners(self, record: dict[str, Any]) -> bool:
-        """Return whether a folder belongs to the user whom its name says; a link belongs to whoever made it."""
-        path = os.path.join(self.inbound_path, record["filename"])
-        try:
-            owner = pwd.getpwuid(os.stat(path, follow_symlinks=False).st_uid).pw_name
-        except (KeyError, OSError):
-            return False
-        return bool(owner == record["username"])
-
-    def _without_strangers(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if not self.check_owner:
-            return records
-        for record in records:
-            if not self._is_owners(record):
-                self.log.error(
-                    "%s: was left out: it belongs to another user than its name says; if that is meant, set "
-                    "c.ExchangeCollect.check_owner = False",
-                    one_line(record["filename"]),
-                )
-        return [record for record in records if self._is_owners(record)]
-
-    def _doubt_the_time(self, record: dict[str, Any]) -> None:
-        """Tell of a folder that is in time by its name, and was changed after the due date."""
-        try:
-            changed = os.stat(os.path.join(self.inbound_path, record["filename"])).st_ctime
-        except OSError:
-            return
-        when = dt.datetime.fromtimestamp(changed, dt.UTC).replace(tzinfo=None)
-        if self.duedate is not None and record["timestamp"] <= self.duedate < when - MOMENT:
-            self.log.warning(
-                "%s: is in time by its name, which whoever hands in can choose; the folder was changed at %s UTC",
-                one_line(record["filename"]),
-                f"{when:%Y-%m-%d %H:%M}",
-            )
-
-    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
-        """Take one submission in; the original stays under `originals/`."""
-        clean, submission = Path(dest), Path(src)
-        student, assignment = clean.parent.name, clean.name
-        originals = Path(self.coursedir.root, ORIGINALS, student, assignment)
-        timestamp = f"{self._path_to_record(src)['timestamp']} UTC"
-        course = course_of(Path(self.coursedir.root))
-        try:
-            with Aside(clean.parent) as aside:
-                copy = aside / submission.name
-                snapshot(submission, copy)
-                notes = take_in_or_refuse(self.log, student, course, assignment, copy, clean, originals, timestamp)
-        except Exception as error:  # the class goes on, whatever one submission does
-            said = error if isinstance(error, OSError | CourseError) else unforeseen("it", error)
-            self.log.error("%s: could not be collected: %s", student, said)
-            self.failed.append(student)
-        else:
-            for sentence in notes:
-                self.log.warning("%s: %s", student, one_line(sentence))
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """End nbgrader's command with one sentence where course.toml or the gradebook is wrong.
-
-    nbgrader logs what a hook raises with its traceback, and goes on; it does not catch SystemExit.
-    """
-    try:
-        yield
-    except CourseError as error:
-        get_logger().critical("%s", error)
-        raise SystemExit(1) from error
-
-
-def _is_user(name: str) -> bool:
-    """Return whether this machine has a Unix user of that name."""
-    try:
-        pwd.getpwnam(name)
-    except KeyError:
-        return False
-    return True
-
-
-class DatedRelease(ExchangeReleaseAssignment):  # type: ignore[misc]  # nbgrader ships no types
-    """`nbgrader release_assignment`, with the dates of today in the gradebook."""
-
-    def copy_files(self) -> None:
-        """Release the files."""
-        with _told():
-            course = course_of(Path(self.coursedir.root))
-        super().copy_files()
-        with _told():
-            put_dates(course, self.coursedir.db_url, [self.coursedir.assignment_id])
-
-
-def dater(root: Path) -> Callable[..., None]:
-    """A hook of `nbgrader generate_assignment` that puts the assignment's due date into the gradebook."""
-
-    def hook(assignment: str, student: str, notebooks: list[str]) -> None:
-        from autograder.gradebook.settings import gradebook_url
-
-        with _told():
-            course = course_of(root)
-            put_dates(course, gradebook_url(course), [assignment])
-
-    return hook
-
-
 def tidier(root: Path) -> Callable[..., None]:
     """A hook of `nbgrader autograde` that takes in submissions which came another way than by `collect`."""
 
     def hook(assignment: str, student: str, notebooks: list[str]) -> None:
         if notebooks:
             directory = (root / notebooks[0]).parent
-            with _told():
+            with told():
                 course_of(root)  # what is wrong with it is wrong for everybody
             tidy(root, directory)
             # nbgrader goes on with this very list.
@@ -342,9 +158,7 @@ class JudgePreprocessor(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader
         help="Whether to grade again what is recorded already, by today's tests; marks that change are logged.",
     ).tag(config=True)
 
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Judge one notebook, unless it was judged before by the same tests: then say what was found."""
         # Imported when it is needed: pytest and hypothesis would slow every other command of nbgrader.
         from autograder.classes.work import Work, grade_notebook, refuse_lost_references
@@ -394,9 +208,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
     A mark of an answer in words that has not changed needs no second look.
     """
 
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Store the grades of one notebook."""
         info = resources["nbgrader"]
         root = Path(self.parent.parent.coursedir.root)
@@ -406,7 +218,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
         if found is not None:
             info["again"] = is_recorded_already(root, found)
         with logged(root, afresh(root, [found] if found else []), AFRESH):
-            done: tuple[nbformat.NotebookNode, dict[str, Any]] = super().preprocess(nb, resources)
+            done: Preprocessed = super().preprocess(nb, resources)
             marks.write(now)
             if found is not None:
                 write_recorded(root, found)
@@ -425,9 +237,7 @@ class SaveGrades(SaveAutoGrades):  # type: ignore[misc]  # nbgrader ships no typ
 class LatePenalties(AssignLatePenalties):  # type: ignore[misc]  # nbgrader ships no types
     """Takes off what the course's own rule says, by the dates of course.toml and the extensions."""
 
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Set the penalty of one notebook; nothing in the notebook changes."""
         info, coursedir = resources["nbgrader"], self.parent.parent.coursedir
         root, self.plugin_inst = Path(coursedir.root), self.plugin_class(parent=self)

@@ -31,17 +31,14 @@ from autograder.grafting.grafted import (
     alike,
     finish,
     grade_id_of,
-    grafted_from,
     label,
     slots_of,
     stubs,
 )
 from autograder.grafting.ordering import helpers_first
 from autograder.grafting.written import claims, collect, found, places_of, put
-from autograder.reading import EFFORT, MAX_CELL, StudentCell, StudentNotebook, Unreadable, read_notebook
-from autograder.reading.student_files import without_outputs
-
-__all__ = ["Grafted", "Note", "Slot", "alike", "graft", "graft_notebook", "grafted_from", "slots_of", "stubs"]
+from autograder.reading import EFFORT, MAX_CELL, StudentCell, StudentNotebook, read_notebook
+from autograder.reading.student_files import Unreadable, without_outputs
 
 MAX_ADDED = 200
 """Most cells of their own that are taken from a student; a notebook has tens."""

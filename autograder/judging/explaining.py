@@ -23,7 +23,8 @@ from autograder.judging.expect import Expectation
 from autograder.judging.judge import Judge, source_cells
 from autograder.judging.listening import Listener
 from autograder.judging.student import Asked
-from autograder.reading import StudentNotebook, Unreadable, read_bytes, read_notebook
+from autograder.reading import StudentNotebook, read_notebook
+from autograder.reading.student_files import Unreadable, read_bytes
 from autograder.results import Graded, Verdict
 from autograder.results.causes import essence
 from autograder.results.ledger import read_entry

@@ -7,10 +7,11 @@ from pathlib import Path
 from autograder.building.masters import find_master
 from autograder.course import Course, CourseError
 from autograder.grafting.collecting import match
-from autograder.grafting.graft import graft_notebook, stubs
+from autograder.grafting.graft import graft_notebook
+from autograder.grafting.grafted import stubs
 from autograder.judging.judge import Judge
-from autograder.reading import StudentNotebook, Unreadable, read_notebook
-from autograder.reading.student_files import without_outputs
+from autograder.reading import StudentNotebook, read_notebook
+from autograder.reading.student_files import Unreadable, without_outputs
 from autograder.results import Submission
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import nbformat
@@ -21,9 +20,10 @@ import nbformat
 from autograder.building.masters import find_master
 from autograder.building.notebooks import setup_texts
 from autograder.common.errors import GraderError
+from autograder.common.python_text import definitions_only
 from autograder.common.unforeseen import unforeseen
 from autograder.course import Course, Exercise
-from autograder.grafting.graft import Grafted, stubs
+from autograder.grafting.grafted import Grafted, stubs
 from autograder.judging.expectation import NO_RETURN
 from autograder.judging.fingerprint import Fingerprint
 from autograder.judging.listening import Listener
@@ -44,7 +44,6 @@ from autograder.judging.student_cells import (
 from autograder.judging.time_budget import TimeBudget
 from autograder.judging.warm_tests import WarmTests
 from autograder.judging.watched import Watched, watched_cells
-from autograder.reading import definitions_only
 from autograder.results import Graded, Submission, Verdict
 from autograder.results.causes import confirmed
 from autograder.results.result_cache import Outcomes, content_hash, kept_path, read_record, write_record
@@ -109,12 +108,7 @@ class Judge:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -39,10 +39,8 @@ from autograder.results import Example, Verdict
 __all__ = [
     "HiddenTestError",
     "HiddenTests",
-    "Session",
     "Student",
     "StudentFailure",
-    "StudentStopped",
     "run_hidden_tests",
 ]
 
@@ -109,7 +107,8 @@ class HiddenTests:
         self.items: list[pytest.Item] = []
         self.fault: BaseException | None = None
         self.refusal = ""
-        self.effort = Effort(EFFORT, _too_much)
+        too_much = f"the answers took more than {EFFORT:g} s of processor time to examine"
+        self.effort = Effort(EFFORT, lambda: StudentStopped("unusable", too_much))
         self.events: list[str] = []
         self._groups = groups
         self._session = session
@@ -312,10 +311,6 @@ class HiddenTests:
             self.fault = HiddenTestError(f"{item.path.name}: {item.name}: {what}")
             self.fault.__cause__ = error
         item.session.shouldstop = "a fault of the grader"
-
-
-def _too_much() -> StudentStopped:
-    return StudentStopped("unusable", f"the answers took more than {EFFORT:g} s of processor time to examine")
 
 
 def _is_flaky(error: BaseException) -> bool:

@@ -11,7 +11,7 @@ import nbformat
 
 from autograder.common.python_text import bound_by, defined_names, helper_names, names_bound, parse, written
 from autograder.course import Course, Exercise
-from autograder.grafting.graft import Grafted
+from autograder.grafting.grafted import Grafted
 from autograder.results import NO_CELL, NOT_STARTED, Graded
 from autograder.results.result_cache import Outcomes
 from autograder.sandbox import SourceCell
@@ -96,7 +96,8 @@ def what_is_missing(objects: Sequence[str], cells: Sequence[SourceCell], outcome
     said: dict[str, list[str]] = {}
     for name in objects:
         last = name.rpartition(".")[2]
-        stopped = [cells[index].label for index in ours if last in defined[index] and not _ran(outcomes, index)]
+        failed = {index for index, outcome in outcomes.items() if not outcome.ok}
+        stopped = [cells[index].label for index in ours if last in defined[index] and index in failed]
         if stopped:
             what = f"{stopped[-1]} ended before it defined {{}}"
         elif last in bound:
@@ -105,10 +106,6 @@ def what_is_missing(objects: Sequence[str], cells: Sequence[SourceCell], outcome
             what = "no cell defines {}"
         said.setdefault(what, []).append(name)
     return "; ".join(what.format(last_names(names)) for what, names in said.items())
-
-
-def _ran(outcomes: Outcomes, index: int) -> bool:
-    return index not in outcomes or outcomes[index].ok
 
 
 def without_later_imports(cells: Sequence[SourceCell], objects: Sequence[str]) -> list[SourceCell]:

@@ -14,14 +14,9 @@ a misconception only where a test sees the same, since many mistakes fail one te
 from __future__ import annotations
 
 import ast
-import multiprocessing
-import signal
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -37,10 +32,11 @@ from autograder.judging.judge import Judge
 from autograder.judging.plugin import HiddenTestError
 from autograder.proof.fingerprints import fingerprint_of
 from autograder.proof.hollow import answers_without_work
+from autograder.proof.pool import end_without_a_word, no_interrupt, pool_of
 from autograder.proof.weights import Cost, changed_objects, costs_of, unfair
 from autograder.results import Graded, Verdict
 from autograder.results.causes import KINDS, confirmed, essence, read_kinds
-from autograder.sandbox import SandboxError, SandboxUnavailable
+from autograder.sandbox import SandboxUnavailable
 
 
 @dataclass(frozen=True)
@@ -371,56 +367,14 @@ def _run(setting: _Setting, wanted: Sequence[str], jobs: int) -> Iterator[Checke
             for exercise in wanted:
                 yield verifier.check(judge.course.exercise(exercise))
         return
-    with pool_of(jobs, _end_without_a_word) as pool:
+    with pool_of(jobs, end_without_a_word) as pool:
         # The longest ones first, so that no process waits long for the other at the end.
         course = load_course(setting.course, tree=False)
         ordered = sorted(wanted, key=lambda each: -_expense(course.exercise(each), setting.answers))
-        with _no_interrupt():
+        with no_interrupt():
             futures = [pool.submit(_check_in_process, setting, each) for each in ordered]
         for future in as_completed(futures):
             yield future.result()
-
-
-@contextmanager
-def pool_of(jobs: int, begin: Callable[..., None], *arguments: object) -> Iterator[ProcessPoolExecutor]:
-    """Processes that verify, each of which first calls a function.
-
-    Raises:
-        SandboxError: If one of them was ended.
-    """
-    # A new interpreter for each process: forking one that runs threads is unsafe.
-    context = multiprocessing.get_context("spawn")
-    try:
-        with ProcessPoolExecutor(jobs, mp_context=context, initializer=begin, initargs=arguments) as pool:
-            yield pool
-    except BrokenProcessPool as error:
-        raise SandboxError("a process that verified was ended, for lack of memory perhaps; try --jobs 1") from error
-
-
-@contextmanager
-def _no_interrupt() -> Iterator[None]:
-    """Let Ctrl-C wait, here and in processes that are started meanwhile: one that only begins shows a traceback."""
-    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    # Processes inherit what is blocked; this one hears of it all the same, by its other threads.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
-    if came:
-        raise KeyboardInterrupt
-
-
-def _end_without_a_word() -> None:
-    """Ctrl-C reaches every process: one that works for another ends at once and silently, from now on."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _expense(exercise: Exercise, answers: Path) -> int:

@@ -16,34 +16,10 @@ from typing import Any
 
 from autograder.common.effort import Effort
 from autograder.common.marker import exercise_of
-from autograder.common.python_text import (
-    defined_names,
-    definitions_only,
-    helper_names,
-    parses,
-    same_code,
-)
 from autograder.common.unforeseen import unforeseen
 from autograder.reading.damaged import decode, has_marks, sides, whole_cells
 from autograder.reading.exports import is_archive, is_page, is_script, page_cells, script_cells
-from autograder.reading.student_files import MAX_BYTES, MAX_CODE, Unreadable, one_line, read_bytes, too_large
-
-__all__ = [
-    "MAX_BYTES",
-    "MAX_CODE",
-    "Attachment",
-    "StudentCell",
-    "StudentNotebook",
-    "Unreadable",
-    "defined_names",
-    "definitions_only",
-    "helper_names",
-    "one_line",
-    "parses",
-    "read_bytes",
-    "read_notebook",
-    "same_code",
-]
+from autograder.reading.student_files import MAX_BYTES, MAX_CODE, Unreadable, too_large
 
 MAX_CELL = 50_000
 """Longest text of a code cell, in characters: more than a thousand lines."""

@@ -216,7 +216,8 @@ def compared(answers: Mapping[str, str], known: Iterable[str] = ()) -> Compared:
         answers: The text of each student's solution cell, by student; without those that nobody has worked on.
         known: The text that two students may well share: the stub, the reference, variants of it and known mistakes.
     """
-    usual = _all_features(known)
+    # Of known texts every stretch: which of them a window keeps depends on what stands beside it.
+    usual = frozenset[int]().union(*(_hashes(normalised(text) or ()) for text in known))
     features: dict[str, frozenset[int]] = {}
     too_long = []
     for student, text in sorted(answers.items()):
@@ -294,11 +295,6 @@ def _places(ranked: Sequence[Pair]) -> dict[float, int]:
     for place, pair in enumerate(ranked, start=1):
         places.setdefault(pair.weight, place)
     return places
-
-
-def _all_features(texts: Iterable[str]) -> frozenset[int]:
-    """Every stretch of some texts: which of them a window keeps depends on what stands beside it."""
-    return frozenset().union(*(_hashes(normalised(text) or ()) for text in texts))
 
 
 def _parsed(text: str) -> ast.Module | None:

@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -41,34 +42,9 @@ _AT = re.compile(r" at \[(?P<place>\d{1,3})\](?= \(|$)")
 
 _DARK = re.compile(r"@media\(prefers-color-scheme:dark\)\{(?:[^{}<]*\{[^{}<]*\})*[^{}<]*\}")
 
-_STYLE = """
-.mg-report{--ink:#1f2328;--dim:#59636e;--line:#d1d9e0;--bg:#fff;--good:#1a7f37;--bad:#b42318;
-  color:var(--ink);background:var(--bg);border:1px solid var(--line);border-radius:6px;
-  padding:.6em .9em;margin:.4em 0;font:14px/1.45 system-ui,sans-serif;max-width:60em}
-@media(prefers-color-scheme:dark){.mg-report{--ink:#e6edf3;--dim:#9198a1;--line:#3d444d;
-  --bg:#151b23;--good:#3fb950;--bad:#ff7b72}}
-.mg-report p{margin:.3em 0}.mg-report ul{margin:.3em 0;padding:0;list-style:none}
-.mg-report li{margin:.8em 0;padding-left:1.5em;text-indent:-1.5em}
-.mg-report li>div{text-indent:0;overflow-wrap:anywhere;white-space:pre-wrap}
-.mg-report li>div.mg-picture{margin:.5em 0;white-space:normal}.mg-report svg{display:block}
-.mg-report table{border-collapse:collapse;margin:.3em 0}
-.mg-report td{border:0;padding:.1em 1.2em .1em 0;text-align:left;vertical-align:top;
-  color:var(--ink);background:var(--bg)}
-.mg-report table.mg-example{margin:.4em 0;border-left:3px solid var(--line);text-indent:0}
-.mg-report .mg-example td{padding-left:.8em}.mg-report .mg-example td:first-child{white-space:nowrap}
-.mg-report .mg-example td:last-child{overflow-wrap:anywhere;
-  font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}
-.mg-report .mg-points{white-space:nowrap}
-.mg-report a{color:inherit;text-decoration:underline}
-.mg-report .good{color:var(--good)}.mg-report .bad{color:var(--bad)}.mg-report .dim{color:var(--dim)}
-""".strip()
-
-
-_PAGE_STYLE = """
-:root{color-scheme:light dark}
-body{font:16px/1.5 system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em;overflow-wrap:anywhere}
-.mg-report svg{max-width:100%;height:auto}
-""".strip()
+_STYLE, _PAGE_STYLE = (
+    Path(__file__).with_name(name).read_text(encoding="utf-8").strip() for name in ("report.css", "page.css")
+)
 
 
 def clean(text: str, limit: int = MAX_TEXT) -> str:

@@ -25,7 +25,7 @@ from manglings import (
 )
 from nbconvert import HTMLExporter, PythonExporter
 
-from autograder.grafting.graft import slots_of
+from autograder.grafting.grafted import slots_of
 
 MARKS = "<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> second laptop"
 

@@ -1,66 +1,22 @@
-"""Attacks by texts that end what reads them: parsers, tables of symbols, comparisons, and whatever prints a text.
-
-Each stands beside right answers, which must keep their points: such a text is left in a notebook in innocence too. It
-wins if grading ends with an error, takes long, or gives fewer points than the same notebook without it.
-"""
+"""Attacks by texts that end what reads them: the pieces of `families/drafts.toml` that repeat, and its edits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import nbformat
 
-from autograder.proof.attack.model import LESSON, RIGHT, RIGHT_POINTS, Attack, cells, edited
+from autograder.proof.attack.model import LESSON, RIGHT, RIGHT_POINTS, Attack, Node, cells, edited
+from autograder.proof.attack.programs import filled, read, tables
 
 GIANT = "0x" + "f" * 4000
-_KERNEL, _KERNELS = "fast_ops.tensor_map", "07_parallel_cpu"
-_KERNEL_POINTS = 6.0
-_KERNEL_TEXT = """
-to_index = njit(inline="always")(to_index)
-index_to_position = njit(inline="always")(index_to_position)
-broadcast_index = njit(inline="always")(broadcast_index)
-
-
-def tensor_map(fn):
-    fn = njit()(fn)
-
-    def _map(out, out_shape, out_strides, in_storage, in_shape, in_strides):
-        aligned = len(out_shape) == len(in_shape)
-        if aligned:
-            for axis in range(len(out_shape)):
-                if out_shape[axis] != in_shape[axis] or out_strides[axis] != in_strides[axis]:
-                    aligned = False
-        if aligned:
-            for i in prange(out.size):
-                out[i] = fn(in_storage[i])
-            return
-        for i in prange(out.size):
-            out_index = np.zeros(len(out_shape), np.int32)
-            in_index = np.zeros(len(in_shape), np.int32)
-            to_index(i, out_shape, out_index)
-            broadcast_index(out_index, out_shape, in_shape, in_index)
-            out[index_to_position(out_index, out_strides)] = fn(in_storage[index_to_position(in_index, in_strides)])
-
-    return njit(parallel=True)(_map)
-"""
-_SYMBOLS = "def f():\n" + "".join(f" a{k}=0\n" for k in range(2000)) + " def g(): a\n" * 1900
-_TWICE = "def {name}({arg}, {arg}): pass"
-Node = nbformat.NotebookNode
-
-
-def _beside(name: str, tries: str, *drafts: str, above: str = "") -> Attack:
-    """Cells below right answers, and a text above these in their own cell."""
-    return Attack(name, tries, cells(f"{above}{RIGHT}", *drafts), honest=RIGHT_POINTS, keeps=True)
-
-
-def _of_kernel(name: str, tries: str, *drafts: str, above: str = "", text: str = _KERNEL_TEXT) -> Attack:
-    """The same beside a right kernel, which a witness watches once its definitions were cut out."""
-    hand_in = cells(f"{above}{text}", *drafts, exercise=_KERNEL, lesson=_KERNELS)
-    return Attack(name, tries, hand_in, lesson=_KERNELS, honest=_KERNEL_POINTS, keeps=True)
-
-
-def _edit(name: str, tries: str, change: Callable[[Node], None]) -> Attack:
-    return Attack(name, tries, edited(change, RIGHT), honest=RIGHT_POINTS, keeps=True)
+_PIECES = {
+    "giant": GIANT,
+    "symbols": "def f():\n" + "".join(f" a{k}=0\n" for k in range(2000)) + " def g(): a\n" * 1900,
+    "sums": "+".join(["1"] * 12000),
+    **{"signs": "-" * 40000, "attributes": ".b" * 12000, "opened": "(" * 5000, "closed": ")" * 5000},
+    **{"branches": "elif a: pass\n" * 3000, "calls": "f(" * 150, "ends": ")" * 150},
+    **{letter: letter * 20000 for letter in "abc"},
+    **{"magics": "%x\n" * 8000, "questions": "x?\n" * 5000},
+}
 
 
 def _other_cell(notebook: Node) -> Node:
@@ -94,81 +50,23 @@ def _half_characters(notebook: Node) -> None:
 def _copies(notebook: Node) -> None:
     """Later copies of the answer's cell, each of which has a tree and cannot be compiled."""
     for number in range(5):
-        source = "# exercise: operators.arithmetic\n" + "\n".join(
-            _TWICE.format(name=name, arg="x") for name in ("add", "mul", "neg")
-        )
+        twice = "\n".join(f"def {name}(x, x): pass" for name in ("add", "mul", "neg"))
+        source = f"# exercise: operators.arithmetic\n{twice}"
         notebook.cells.append(nbformat.v4.new_code_cell(source, id=f"copy{number}"))
 
 
-DRAFTS: tuple[Attack, ...] = (
-    _beside("draft-argument-twice", "a draft with the same argument twice", _TWICE.format(name="add", arg="x")),
-    _beside(
-        "draft-walrus",
-        "drafts with := where a comprehension has none",
-        "[add := 1 for add in [1]]",
-        "def helper(d):\n    return [y for y in (z := d)]",
-    ),
-    _beside(
-        "draft-of-giants",
-        "numbers that have no decimal digits, in every place of a cell",
-        f"def helper(x={GIANT}):\n    return {{{GIANT}: -{GIANT}}}",
-        f"raise ValueError({GIANT})",
-        f"match {GIANT}:\n    case {GIANT}: pass",
-        above=f"LARGE = {GIANT}\n\n\n",
-    ),
-    _edit("draft-conflict", "another exercise's cell holds a conflict of git between two such numbers", _conflict),
-    _edit("draft-half-characters", "half characters and controls in texts, ids and names", _half_characters),
-    _edit("draft-copies", "later copies of the answer that have a tree and no code", _copies),
-    _beside(
-        "draft-too-deep",
-        "sums, signs, attributes, brackets and branches that nest too deeply to compile",
-        f"x = {'+'.join(['1'] * 12000)}",
-        f"x = {'-' * 40000}1",
-        f"x = a{'.b' * 12000}",
-        f"x = {'(' * 5000}{')' * 5000}",
-        "if a: pass\n" + "elif a: pass\n" * 3000,
-        f"x = {'f(' * 150}{')' * 150}",
-    ),
-    _beside("draft-symbols", "four functions whose tables of symbols take seconds each", *[_SYMBOLS] * 4),
-    _beside(
-        "draft-of-warnings",
-        "escapes, comparisons and calls of which Python warns, under a filter that makes errors of warnings",
-        "import warnings\nwarnings.simplefilter('error')",
-        "x = '\\d\\q'\ny = 1 is 1\nassert (x, 'y')",
-        "'a'()\n[1][1, 2]\n0x1for y in x",
-    ),
-    _beside(
-        "draft-of-long-names",
-        "names of 20,000 letters, and errors that repeat them",
-        f"def {'a' * 20000}(x): pass",
-        f"raise KeyError({'b' * 20000})",
-        f"nonlocal {'c' * 20000}",
-    ),
-    _beside("draft-of-magics", "thousands of lines that only IPython reads", "%x\n" * 8000, "x?\n" * 5000),
-    _beside(
-        "draft-of-other-ages",
-        "encodings, line ends and statements of other ages and programs",
-        "# -*- coding: rot13 -*-\nprint 1",
-        "x = 1\x0c\ny = 2\x0b\x1c\x85\u2028\u2029z = 3",
-        "from __future__ import braces",
-        "exec 'x' in y; print >>f, `x`",
-    ),
-    _of_kernel(
-        "draft-of-a-kernel", "drafts of a watched kernel that have a tree and no code, above and below it",
-        _TWICE.format(name="tensor_map", arg="fn"), "def to_index(a):\n    nonlocal b", "[tensor_map := 1 for x in a]",
-    ),
-    _of_kernel(
-        "draft-giant-of-a-kernel", "a watched kernel's module holds a number without decimal digits that it needs",
-        above=f"STEP = {GIANT} % 2\n\n\n",
-        text=_KERNEL_TEXT.replace("range(len(out_shape))", "range(0, len(out_shape), STEP)"),
-    ),
-    _of_kernel("draft-symbols-of-a-kernel", "functions beside a watched kernel that it seems to need", *[_SYMBOLS] * 3),
-)  # fmt: skip
+_MADE = {
+    "draft-conflict": edited(_conflict, RIGHT),
+    "draft-half-characters": edited(_half_characters, RIGHT),
+    "draft-copies": edited(_copies, RIGHT),
+}
+DRAFTS: tuple[Attack, ...] = tuple(read("drafts", _MADE, **_PIECES))
 
 
 def without_draft(attack: Attack) -> Attack:
     """The same right answers without the draft, as a control: they earn what the attack must leave them."""
     if attack.lesson == LESSON:
         return Attack("no-draft", "right answers", cells(RIGHT), honest=RIGHT_POINTS, keeps=True)
-    hand_in = cells(_KERNEL_TEXT, exercise=_KERNEL, lesson=_KERNELS)
-    return Attack("no-draft-of-a-kernel", "a right kernel", hand_in, _KERNELS, _KERNEL_POINTS, keeps=True)
+    pieces = tables("drafts")["draft-of-a-kernel"]
+    hand_in = cells(filled("<<kernel>>", pieces), exercise=pieces["exercise"], lesson=attack.lesson)
+    return Attack("no-draft-of-a-kernel", "a right kernel", hand_in, attack.lesson, attack.honest, keeps=True)

@@ -100,8 +100,5 @@ def won_by_guessing(course: Course, hidden: Path | None = None) -> Iterator[tupl
             continue
         by_group = passed_by(course, exercise, GUESSES, hidden)
         won = [group for group, tests in by_group.items() if tests and all(tests.values())]
-        yield exercise, [f"{exercise.id}: the group {group} can be guessed: {_how(by_group[group])}" for group in won]
-
-
-def _how(tests: Mapping[str, list[str]]) -> str:
-    return "; ".join(f"{test} by {guesses[0]}" for test, guesses in tests.items())
+        how = {group: "; ".join(f"{test} by {each[0]}" for test, each in by_group[group].items()) for group in won}
+        yield exercise, [f"{exercise.id}: the group {group} can be guessed: {said}" for group, said in how.items()]

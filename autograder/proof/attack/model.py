@@ -10,7 +10,9 @@ from textwrap import dedent
 
 import nbformat
 
-Released = Mapping[str, nbformat.NotebookNode]
+Node = nbformat.NotebookNode
+
+Released = Mapping[str, Node]
 """Released notebooks by lesson."""
 
 
@@ -93,16 +95,6 @@ def cells(
         return {**handed(notebook_with(released, text, added, exercise, lesson), lesson), **(beside or {})}
 
     return hand_in
-
-
-def wrong_and(attack: str, *added: str) -> Callable[[Released], Files]:
-    """Hand in wrong answers, in a cell that begins with an attack."""
-    return cells(f"{dedent(attack).strip()}\n\n\n{WRONG}", *added)
-
-
-def right_and(attack: str, *added: str) -> Callable[[Released], Files]:
-    """Hand in right answers, in a cell that begins with an attack."""
-    return cells(f"{dedent(attack).strip()}\n\n\n{RIGHT}", *added)
 
 
 def edited(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
+import zipfile
 from collections.abc import Callable
 
 import nbformat
@@ -12,33 +14,27 @@ from autograder.proof.attack.model import (
     ARITHMETIC,
     LESSON,
     RIGHT,
-    RIGHT_POINTS,
     WRONG,
     Attack,
     Files,
+    Link,
+    Node,
     Released,
     cell_of,
-    cells,
     edited,
     handed,
     notebook_with,
 )
+from autograder.proof.attack.programs import read
 
 MARKUP = "alert('from-a-submission')"
 """The script that every piece of markup that is handed in would run."""
 
 _NAME = f"{LESSON}.ipynb"
-_CHECK = f'check("{ARITHMETIC}")'
-Node = nbformat.NotebookNode
 
 
 def _checks(notebook: Node) -> list[int]:
     return [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("check(")]
-
-
-def _solution(notebook: Node) -> Node:
-    cell: Node = notebook.cells[cell_of(notebook, ARITHMETIC)]
-    return cell
 
 
 def _skip_tags(notebook: Node) -> None:
@@ -167,7 +163,7 @@ def _hundred_thousand_cells(notebook: Node) -> None:
 
 
 def _control_characters(notebook: Node) -> None:
-    cell = _solution(notebook)
+    cell = notebook.cells[cell_of(notebook, ARITHMETIC)]
     cell.source = cell.source.replace("def neg(x):\n    return x", "def neg(x):\n    raise ValueError(LOUD)")
     cell.source += '\nLOUD = "\\x1b[2J\\x1b]0;title\\x07\\x00\\u202e3 of 3 points\\ud800\\u2066" + "<b>" * 20\n'
 
@@ -192,108 +188,61 @@ def _many_notebooks(released: Released) -> Files:
     return {f"{LESSON} ({number}).ipynb": notebook for number in range(60)}
 
 
-def _edit(name: str, tries: str, change: Callable[[Node], None], naive: str = "", text: str = WRONG) -> Attack:
-    return Attack(name, tries, edited(change, text), honest=RIGHT_POINTS if text == RIGHT else 0.0, naive=naive)
+def _names_without_end(released: Released) -> Files:
+    names = "=".join(f"n{number}" for number in range(6_000))
+    readers = "\n".join(f"def f{number}(): return n{number}" for number in range(600))
+    return handed(notebook_with(released, f"{names}=0\n{readers}\nadd = mul = neg = f0"))
 
 
-def _file(name: str, tries: str, change: Callable[[str], str | bytes]) -> Attack:
-    return Attack(name, tries, _raw(change))
+def _named_out(_released: Released) -> Files:
+    """An archive whose members lead out of every folder, beside a link that does."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("../../../outside.ipynb", "{}")
+        file.writestr("/tmp/own-kernel", "x")
+        file.writestr("bomb.ipynb", bytes(60_000_000))
+    return {"00_fundamentals.zip": data.getvalue(), "out.ipynb": Link("../../../gradebook.db")}
 
 
-_CELLS = (
-    _edit("skip-execution-tags", "checks are tagged not to be run, nothing is answered", _skip_tags, "points"),
-    _edit("duplicated-checks", "each check stands there twice, once with points of its own", _twins, "points"),
-    _edit("duplicated-checks-right", "the same beside right answers, which must not count twice", _twins, text=RIGHT),
-    _edit("more-points", "metadata say that a check is worth 1000 points", _more_points),
-    _edit("metadata-all-graded", "metadata say that every cell is graded, solution and worth 50", _free_solutions),
-    _edit("other-grade-ids", "cells get ids of their own, twice each", _own_ids),
-    _edit("strange-schema", "schema version 99, ids that are lists", _strange_schema),
-    _edit("deleted-checks", "all checks are deleted", _no_checks),
-    _edit("edited-checks", "every check is replaced by a number", _own_checks, "points"),
-    _edit("retyped-checks", "every check is made markdown", _retyped),
-    _edit("saved-outputs", "checks come with the output of full marks", _saved_outputs),
-    _edit("own-kernel", "the notebook names a kernel with a command of its own", _own_kernel),
-    _edit("forged-labels", "the labels that grafting writes are forged", _forged_labels),
-    _edit("forged-stamp", "the release's stamp is a path", _forged_stamp),
-    _edit("look-alike-ids", "exercises in other letters, another case, with invisible marks", _look_alike),
-    _edit("markup-in-cells", "scripts in markdown and raw cells", _markup_cells),
-    _edit("markup-in-attachments", "scripts in attachments, widgets and the title", _attachment),
-    _edit("markup-in-outputs", "scripts in saved outputs", _markup_outputs),
-    _edit("control-characters", "an error message steers terminals and turns text round", _control_characters),
-    Attack(
-        "script-displayed",
-        "a cell displays HTML with a script, and raises one",
-        cells(
-            f'from IPython.display import HTML, display\ndisplay(HTML("<script>{MARKUP}</script>"))\n\n'
-            f'def add(x, y):\n    raise ValueError("<script>{MARKUP}</script>")\n\n\nmul = neg = add',
-            f'get_ipython().run_cell_magic("javascript", "", "{MARKUP}")',
-        ),
+_MADE = {
+    "skip-execution-tags": edited(_skip_tags),
+    "duplicated-checks": edited(_twins),
+    "duplicated-checks-right": edited(_twins, RIGHT),
+    "more-points": edited(_more_points),
+    "metadata-all-graded": edited(_free_solutions),
+    "other-grade-ids": edited(_own_ids),
+    "strange-schema": edited(_strange_schema),
+    "deleted-checks": edited(_no_checks),
+    "edited-checks": edited(_own_checks),
+    "retyped-checks": edited(_retyped),
+    "saved-outputs": edited(_saved_outputs),
+    "own-kernel": edited(_own_kernel),
+    "forged-labels": edited(_forged_labels),
+    "forged-stamp": edited(_forged_stamp),
+    "look-alike-ids": edited(_look_alike),
+    "markup-in-cells": edited(_markup_cells),
+    "markup-in-attachments": edited(_attachment),
+    "markup-in-outputs": edited(_markup_outputs),
+    "control-characters": edited(_control_characters),
+    "renamed-notebook": _renamed,
+    "many-notebooks": _many_notebooks,
+    "hundred-thousand-cells": edited(_hundred_thousand_cells),
+    "deep-json": _raw(lambda text: "[" * 1_000_000),
+    "deep-metadata": _raw(lambda t: t[:-1] + ', "x": ' + '{"x":' * 5000 + "1" + "}" * 5001),
+    "cells-in-cells": _raw(
+        lambda text: '{"nbformat":4,"cells":[' + '{"cell_type":' * 100 + "[" + "[]," * 800_000 + "]}"
     ),
-    Attack(
-        "empty-giants",
-        "answers are arrays without elements, and of more rows than any memory holds",
-        cells(
-            "import numpy as np\n\n\ndef add(x, y=0):\n    return np.zeros((8388608, 8388608, 0))\n\n\nmul = neg = add"
-        ),
-    ),
-    Attack(
-        "many-axes",
-        "answers are arrays of seventeen axes, of which NumPy writes out every element",
-        cells("import numpy as np\n\n\ndef add(x, y=0):\n    return np.zeros((2,) * 17)\n\n\nmul = neg = add"),
-    ),
-    Attack(
-        "busy-forks",
-        "28 processes keep each other waiting, so that time limits seem to be another's fault",
-        cells(WRONG, "import os\nfor _ in range(28):\n    if os.fork() == 0:\n        while True:\n            pass"),
-    ),
-    Attack(
-        "shell-magics",
-        "cells run commands by magics",
-        cells(
-            WRONG,
-            "!touch /tmp/by-magic; rm -rf ../../..",
-            "%%bash\nrm -rf ../../..",
-            "%load_ext evil\n%run -i ../../x.py\nx = !cat /etc/passwd\nprint(x)",
-        ),
-    ),
-)
+    "duplicate-keys": _raw(lambda text: text[:-1] + ', "cells": []}'),
+    "huge-number": _raw(lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "4" * 10**6)),
+    "nan-numbers": _raw(lambda text: text.replace('"nbformat": 4', '"nbformat": NaN')),
+    "invalid-utf-8": _raw(lambda text: text.encode().replace(b"return", b"ret\xff\xfeurn")),
+    "null-bytes": _raw(lambda text: text.replace("return x - y", "return\\u0000 x")),
+    "lone-surrogates": _raw(lambda text: text.replace("return x - y", "return '\\ud800'")),
+    "bomb-of-spaces": _raw(lambda text: text + " " * 60_000_000),
+    "zip-archive": _raw(lambda text: b"PK\x03\x04" + bytes(1000)),
+    "html-page": _raw(lambda text: f"<html><script>{MARKUP}</script></html>"),
+}
+NOTEBOOKS: tuple[Attack, ...] = tuple(read("notebooks", _MADE, markup=MARKUP))
 
-_FILES = (
-    Attack("renamed-notebook", "right answers in files whose names are paths and marks", _renamed, honest=RIGHT_POINTS),
-    Attack("many-notebooks", "60 notebooks of one lesson", _many_notebooks),
-    _edit("hundred-thousand-cells", "a notebook of 100,000 cells", _hundred_thousand_cells),
-    _file("deep-json", "JSON nested a million times", lambda text: "[" * 1_000_000),
-    _file(
-        "deep-metadata", "metadata nested 5,000 times", lambda t: t[:-1] + ', "x": ' + '{"x":' * 5000 + "1" + "}" * 5001
-    ),
-    _file(
-        "cells-in-cells",
-        "a hundred beginnings of cells before a tail of a million lists, none of which ends",
-        lambda text: '{"nbformat":4,"cells":[' + '{"cell_type":' * 100 + "[" + "[]," * 800_000 + "]}",
-    ),
-    _file("duplicate-keys", "a second list of cells under the same key", lambda text: text[:-1] + ', "cells": []}'),
-    _file(
-        "huge-number",
-        "a number of a million digits",
-        lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "4" * 10**6),
-    ),
-    _file(
-        "nan-numbers",
-        "NaN and Infinity where numbers are wanted",
-        lambda text: text.replace('"nbformat": 4', '"nbformat": NaN'),
-    ),
-    _file("invalid-utf-8", "bytes that are no text", lambda text: text.encode().replace(b"return", b"ret\xff\xfeurn")),
-    _file("null-bytes", "null bytes in the source", lambda text: text.replace("return x - y", "return\\u0000 x")),
-    _file(
-        "lone-surrogates",
-        "half characters in the source",
-        lambda text: text.replace("return x - y", "return '\\ud800'"),
-    ),
-    _file("bomb-of-spaces", "60 MB of spaces", lambda text: text + " " * 60_000_000),
-    _file("zip-archive", "an archive in the place of the notebook", lambda text: b"PK\x03\x04" + bytes(1000)),
-    _file(
-        "html-page", "a login page in the place of the notebook", lambda text: f"<html><script>{MARKUP}</script></html>"
-    ),
-)
-
-NOTEBOOKS: tuple[Attack, ...] = (*_CELLS, *_FILES)
+READING = {"names-without-end": _names_without_end, "archive-leads-out": _named_out}
+"""Files of the family `neighbours` that cost whoever reads them."""

@@ -6,11 +6,10 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import nbformat
@@ -27,7 +26,7 @@ from autograder.proof.attack.elsewhere import target_of
 from autograder.proof.attack.model import Attack, Files, Link, notebook_with
 from autograder.proof.attack.naming import strange_names
 from autograder.proof.attack.notebooks import MARKUP
-from autograder.proof.attack.system import REACHED
+from autograder.proof.attack.programs import REACHED
 from autograder.proof.attack.watching import Secrets, descendants, flat, live_markup, quick_state, secret_lines, state
 from autograder.proof.demo.classroom import Classroom, prepare
 from autograder.results import Submission
@@ -100,9 +99,7 @@ class Arena:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.judge.close()
 
     def _lay_bait(self) -> None:
@@ -199,19 +196,15 @@ class Arena:
     def finish(self) -> list[str]:
         """End the judge, and say what is not as it was before all attacks."""
         self.judge.close()
-        problems = [
-            f"{path} is not what it was" for path in sorted(_differences(self.before, state(self.root, _GROWING)))
-        ]
+        before, now = self.before, state(self.root, _GROWING)
+        changed = sorted(path for path in {*before, *now} if before.get(path) != now.get(path))
+        problems = [f"{path} is not what it was" for path in changed]
         if left := self._new_processes(0):
             problems.append(f"processes are left: {', '.join(left)}")
         return problems
 
     def _new_processes(self, depth: int) -> list[str]:
         return [f"{name} ({pid})" for pid, name in descendants(depth).items() if pid not in self._processes]
-
-
-def _differences(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
-    return {path for path in {*one, *other} if one.get(path) != other.get(path)}
 
 
 def _set_limits(path: Path, limits: Limits) -> None:

@@ -35,9 +35,10 @@ from autograder.grafting.graft import graft
 from autograder.grafting.written import MAX_ANSWER, answers_of
 from autograder.judging.student_cells import solution_cell, source_cells, what_is_missing, without_later_imports
 from autograder.judging.watched import watched_cells
-from autograder.reading import MAX_BYTES, MAX_CELL, MAX_CODE, Unreadable, read_notebook
+from autograder.reading import MAX_CELL, read_notebook
 from autograder.reading.damaged import has_marks
 from autograder.reading.exports import MAX_SCRIPT, page_cells, script_cells
+from autograder.reading.student_files import MAX_BYTES, MAX_CODE, Unreadable
 from autograder.results import Example, Graded, GroupScore, Submission, Verdict
 from autograder.results.shortening import shortened
 from autograder.sandbox import SourceCell
@@ -63,11 +64,6 @@ _PIECES = (
     "### BEGIN SOLUTION\n", "### END SOLUTION\n", "\"cell_type\": \"code\", ", "{\"source\": \"", "\\u0000", "\\\"",
     "<div class=\"hl-python\"><pre>", "<pre>",
 )  # fmt: skip
-
-
-def _repeated(size: int) -> Iterator[tuple[str, str]]:
-    for piece in _PIECES:
-        yield repr(piece), (piece * (size // len(piece) + 1))[:size]
 
 
 def _made(size: int) -> Iterator[tuple[str, str]]:
@@ -102,7 +98,7 @@ def _made(size: int) -> Iterator[tuple[str, str]]:
 
 def texts(size: int) -> Iterator[tuple[str, str]]:
     """Texts of about a size, with words for each."""
-    yield from _repeated(size)
+    yield from ((repr(piece), (piece * (size // len(piece) + 1))[:size]) for piece in _PIECES)
     yield from _made(size)
 
 
@@ -161,14 +157,9 @@ def _answer(text: str) -> object:
     handed = copy.deepcopy(_master())
     handed.cells[1].source = text
     handed.cells[-1].source = f"{heading('why')}\n\n{text}"
-    grafted = graft(_whole(handed), _master())
+    grafted = graft(json.dumps(handed).encode(), _master())  # half of a surrogate pair is legal in JSON
     cells = source_cells(grafted.notebook)
     return grafted, answers_of(grafted.notebook), what_is_missing(["operators.add"], cells, {})
-
-
-def _whole(notebook: nbformat.NotebookNode) -> bytes:
-    """A notebook as any program may write it: half of a surrogate pair is legal in JSON."""
-    return json.dumps(notebook).encode()
 
 
 def _reported(text: str) -> object:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
 from autograder.building.slicing import BEGIN
-from autograder.proof.borrow.special import SPECIAL
+from autograder.proof.attack.programs import filled
 
 TOOLS = Path(__file__).with_name("tools.py").read_text(encoding="utf-8")
 INSIDE = Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
+SPECIAL = tomllib.loads(Path(__file__).with_name("special.toml").read_text(encoding="utf-8"))
 
 NUMBERS = (
     r"(operators|functions|scalar|autodiff|derivatives|tensors|tensor_functions"
@@ -155,7 +157,8 @@ def _counts(source: str) -> list[int]:
 
 def special(slot: Slot) -> Iterator[tuple[str, str]]:
     """Programs for one slot that follow no pattern, by name."""
-    yield from SPECIAL.get(slot.name, {}).items()
+    for name, text in SPECIAL.get(slot.name, {}).items():
+        yield name, filled(text, SPECIAL["pieces"])
 
 
 def _expressions(own: list[str], bare: list[str], values: list[str], slot: Slot) -> Iterator[str]:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import ast
 import copy
 import io
-import json
 import random
 import re
 import symtable
 import tokenize
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -27,10 +29,8 @@ from autograder.common.marker import marker
 from autograder.course import Course
 from autograder.course.answers import variants, wrong_answers
 from autograder.proof.demo.classroom import Classroom
+from autograder.proof.demo.submissions import Files, in_format_3
 from autograder.proof.demo.typing_in import fill, read_answers, reference_answers
-
-Files = dict[str, bytes]
-"""Files that are handed in, by name."""
 
 Member = tuple[str, str, Files]
 """A student's id, the kind of the work, and the files."""
@@ -43,14 +43,7 @@ HONEST = ("right", "variant", "wrong")
 
 MOST_WRONG = 3
 
-REMARKS = (
-    "as on the blackboard",
-    "second try, the first one was too slow",
-    "see the picture in the lesson",
-    "checked by hand for two small cases",
-    "there must be a shorter way",
-    "works, do not touch",
-)
+_CELLS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("cells.toml").read_text(encoding="utf-8"))
 
 
 def make_class(
@@ -121,7 +114,7 @@ class _Desk:
         self.right = reference_answers(course, self.stubs)
         self.variants = {each.id: _cells(each.id, variants(course.directory, each.id)) for each in self.exercises}
         self.wrong = {each.id: _cells(each.id, wrong_answers(course.directory, each.id)) for each in self.exercises}
-        self.attacks = read_answers("attacks")
+        self.attacks = read_answers(course, "attacks")
 
     def files(self, student: str, kind: str, chance: random.Random) -> Files:
         """Return the files that a student hands in."""
@@ -157,7 +150,7 @@ class _Desk:
 
     def _hostile(self, chance: random.Random) -> dict[str, str]:
         """Attacks: those of the demo where it has one, and objects and frames that claim to be right elsewhere."""
-        preface, value = chance.choice(PRETENCES)
+        preface, value = chance.choice(_CELLS["pretences"]).values()
         forged = {
             exercise: "\n".join((marker(exercise), preface, *_returning(stub, value)))
             for exercise, stub in self.stubs.items()
@@ -197,10 +190,10 @@ def in_own_words(cell: str, student: str, chance: random.Random) -> str:
     """A solution cell that means the same: a remark of the student's above it, and variables of other names."""
     first, _, rest = cell.partition("\n")
     names = _free_to_rename(rest)
-    chosen = sorted(name for name in names if chance.random() < 0.7)
+    chosen = [name for name in sorted(names) if chance.random() < 0.7]
     suffix = "_" + re.sub(r"\W", "", student)
     text = _renamed(rest, {name: name + suffix for name in chosen})
-    return f"{first}\n# {student}: {chance.choice(REMARKS)}\n{text}"
+    return f"{first}\n# {student}: {chance.choice(_CELLS['remarks'])}\n{text}"
 
 
 def _free_to_rename(text: str) -> set[str]:
@@ -256,40 +249,10 @@ def _graded_cells(notebook: nbformat.NotebookNode) -> list[int]:
 
 # --- attacks --------------------------------------------------------------------------------------------------------
 
-_EQUAL = """class Anything:
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-    def __float__(self): return float("nan")
-    def __call__(self, *args): return self
-    def __getattr__(self, name): return self
-    def __iter__(self): return iter([self])
-"""
-_FRAMES = """import os
-for descriptor in range(3, 20):
-    try:
-        os.write(descriptor, b'{"ok": true, "value": 1.0}\\n')
-    except OSError:
-        pass
-"""
-PRETENCES = ((_EQUAL, "Anything()"), (_FRAMES, "0.0"), ("", "(yield)"), ("", "10 ** 100_000"))
-"""The lines above each function of a hostile notebook, and the value that the function returns."""
-
-MISBEHAVIOUR = (
-    "import os\nos._exit(0)",
-    "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
-    "while True:\n    pass",
-    'print("loss " * 20_000_000)',
-    "hoard = bytearray(3 << 30)",
-    "import os, time\nfor _ in range(20):\n    if os.fork() == 0:\n        os.setpgid(0, 0); time.sleep(600)",
-    "import numpy\nnumpy.testing.assert_allclose = print\nimport math\nmath.isclose = lambda *args, **keys: True",
-    'from IPython.display import HTML\nHTML("<script>document.title = 1</script>")',
-)
-"""Cells of hostile notebooks."""
-
 
 def _misbehave(notebook: nbformat.NotebookNode, student: str, chance: random.Random) -> None:
     """Add a cell that does what no cell should; change what decides on points."""
-    _add_cell(notebook, f"# {student}\n{chance.choice(MISBEHAVIOUR)}")
+    _add_cell(notebook, f"# {student}\n{chance.choice(_CELLS['misbehaviour'])}")
     for index in _graded_cells(notebook):
         cell = notebook.cells[index]
         cell.metadata.nbgrader.points = 1000
@@ -310,8 +273,7 @@ def _without_marks(notebook: nbformat.NotebookNode, lesson: str) -> Files:
 
 
 def _in_format_3(notebook: nbformat.NotebookNode, lesson: str) -> Files:
-    old = nbformat.convert(notebook, 3)
-    return {f"{lesson}.ipynb": json.dumps(old, indent=1).encode()}
+    return {f"{lesson}.ipynb": in_format_3(notebook)}
 
 
 def _renamed_file(notebook: nbformat.NotebookNode, lesson: str) -> Files:

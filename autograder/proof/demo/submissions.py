@@ -65,13 +65,9 @@ def _with(*names: str) -> Callable[[Course, Released], Files]:
     return lambda course, released: _files(_answered(released, answers(course, *names)))
 
 
-def _untouched(course: Course, released: Released) -> Files:
-    return _files(released)
-
-
 def _attack(course: Course, released: Released) -> Files:
     """Nothing but attacks, and files that a careless grader would read or run."""
-    files = _files(_answered(released, read_answers("attacks")))
+    files = _files(_answered(released, read_answers(course, "attacks")))
     files["ipykernel_launcher.py"] = b"raise SystemExit('run in the place of the kernel')\n"
     files["conftest.py"] = b"import os\nos._exit(0)\n"
     return files
@@ -111,7 +107,7 @@ def _mangled_files(course: Course, released: Released) -> Files:
     _mangle_graded_cells(notebooks[CHAIN_RULE])
     files = _files(notebooks)
     files[f"{FUNDAMENTALS}.ipynb"] = b"<!DOCTYPE html>\n<html><body>Log in to download this file.</body></html>\n"
-    files[f"{DERIVATIVES}.ipynb"] = _in_format_3(notebooks[DERIVATIVES])
+    files[f"{DERIVATIVES}.ipynb"] = in_format_3(notebooks[DERIVATIVES])
     files[f"{BACKPROP} (final, really).ipynb"] = files.pop(f"{BACKPROP}.ipynb")
     return files
 
@@ -127,10 +123,9 @@ def _mangle_graded_cells(notebook: nbformat.NotebookNode) -> None:
     _cell(notebook, "autodiff.chain_rule").metadata.pop("nbgrader", None)
 
 
-def _in_format_3(notebook: nbformat.NotebookNode) -> bytes:
+def in_format_3(notebook: nbformat.NotebookNode) -> bytes:
     """The notebook as a program of the year 2014 saves it."""
-    old = nbformat.convert(copy.deepcopy(notebook), 3)
-    return json.dumps(old, indent=1).encode()
+    return json.dumps(nbformat.convert(copy.deepcopy(notebook), 3), indent=1).encode()
 
 
 def _misbehaving_cells(course: Course, released: Released) -> Files:
@@ -155,7 +150,7 @@ CLASS = (
     Student("mei", "writes as in a MiniTorch course", _with("minitorch_style")),
     Student("tom", "makes typical mistakes", _with("typical_mistakes")),
     Student("noor", "forgets a bracket in one cell", _unparsable),
-    Student("emil", "hands in the notebooks untouched", _untouched),
+    Student("emil", "hands in the notebooks untouched", lambda course, released: _files(released)),
     Student("lena", "has a loop without end in one cell", _endless),
     Student("mallory", "looks for the hidden tests and attacks the grader", _attack),
     Student("oscar", "hands in damaged files", _mangled_files),

@@ -1,8 +1,10 @@
 """Type an answer into a released notebook, as a student does: into the blanks of its solution cells.
 
-Answers are kept as text, one file for each student: sections that begin with ``# exercise: ID``, in which a
-function's body is what is typed into that function's blank. Signature and docstring stay as they were released.
-Text beside the functions (imports, helpers, experiments) is typed above them.
+Answers are kept as text, one file for each student in the course's folder `demo`: sections that begin with
+``# exercise: ID``, in which a function's body is what is typed into that function's blank.
+
+Signature and docstring stay as they were released. Text beside the functions (imports, helpers, experiments) is typed
+above them.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.resources import files
 from textwrap import dedent, indent
 
 import nbformat
@@ -20,9 +21,10 @@ from autograder.common.marker import exercise_of, marked_lines
 from autograder.course import Course
 
 
-def read_answers(name: str) -> dict[str, str]:
-    """Return the answers of a file of `autograder/proof/demo/answers`, by exercise id."""
-    text = files("autograder.proof.demo").joinpath("answers", f"{name}.py").read_text(encoding="utf-8")
+def read_answers(course: Course, name: str) -> dict[str, str]:
+    """Return the answers of a file in a course's folder `demo`, by exercise id; nothing if it has no such file."""
+    path = course.directory / "demo" / f"{name}.py"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
     sections = [*marked_lines(text), (len(text), "")]
     parts = ((id, text[start:end]) for (start, id), (end, _) in itertools.pairwise(sections))
     return {id: part.partition("\n")[2].strip() for id, part in parts}
@@ -38,7 +40,7 @@ def answers(course: Course, *names: str) -> dict[str, str]:
     """Return the reference answers with those of some files in their place."""
     cells = reference_answers(course)
     for name in names:
-        cells.update(read_answers(name))
+        cells.update(read_answers(course, name))
     return cells
 
 

@@ -7,17 +7,14 @@ Every mutant must lose points. The few that change nothing are listed in `equiva
 proof; `mutants.json` keeps the counts, with a hash of their sources.
 """
 
-from autograder.proof.mutants.equivalents import EQUIVALENT, Equivalent, read_equivalents
-from autograder.proof.mutants.making import Mutant, mutants_of
-from autograder.proof.mutants.running import Outcome, Tally, problems_of, run_mutants, share_of_equivalents
+from autograder.proof.mutants.equivalents import EQUIVALENT, read_equivalents
+from autograder.proof.mutants.making import mutants_of
+from autograder.proof.mutants.running import Tally, problems_of, run_mutants, share_of_equivalents
 from autograder.proof.mutants.table import TABLE, record_table, stale_table
 
 __all__ = [
     "EQUIVALENT",
     "TABLE",
-    "Equivalent",
-    "Mutant",
-    "Outcome",
     "Tally",
     "mutants_of",
     "problems_of",

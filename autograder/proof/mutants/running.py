@@ -15,7 +15,7 @@ from autograder.course.loading import load_course
 from autograder.judging.judge import Judge
 from autograder.proof.mutants.equivalents import EQUIVALENT, Equivalent, read_equivalents
 from autograder.proof.mutants.making import Mutant, mutants_of
-from autograder.proof.verify import pool_of
+from autograder.proof.pool import pool_of
 from autograder.results import Graded
 
 MOST_EQUIVALENT = 0.05

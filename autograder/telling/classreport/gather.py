@@ -49,8 +49,7 @@ def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
     """
     wanted = tuple(assignments) or tuple(course.assignments)
     for name in wanted:
-        if name not in course.assignments:
-            raise CourseError(f"there is no assignment {name!r}; the assignments are {', '.join(course.assignments)}")
+        course.assignment(name)
     found = [entry for entry in entries(course.directory) if entry.assignment in wanted]
     if not found:
         raise CourseError(

@@ -154,7 +154,7 @@ def _distribution(title: str, marks: Distribution, everyone: int) -> Html:
     nothing = sum(share == 0 for share in marks.shares)
     missing = everyone - len(marks.shares)
     said = [
-        f"{_students(len(marks.shares))}, {format_points(marks.points)} points by tests",
+        f"{len(marks.shares)} student{'s' * (len(marks.shares) != 1)}, {format_points(marks.points)} points by tests",
         f"mean {marks.mean:.0%}, median {marks.median:.0%}",
         f"{full} with all points, {nothing} with none",
     ]
@@ -226,10 +226,6 @@ def _roster_row(student: str, own: Mapping[str, Graded], ordered: Sequence[str])
             earned = format_points(graded.earned)
             cells.append(earned if graded.full else el("b", earned))
     return [clean(student), format_points(sum(graded.earned for graded in own.values())), *cells]
-
-
-def _students(count: int) -> str:
-    return f"{count} student{'s' * (count != 1)}"
 
 
 def _exercises(data: ClassData) -> Html:

@@ -3,9 +3,12 @@
 import ast
 import copy
 import itertools
+import os
 import random
 import shutil
+import subprocess
 import symtable
+import sys
 from collections import Counter
 
 import pytest
@@ -15,7 +18,8 @@ from autograder.building.masters import find_master
 from autograder.building.notebooks import dump
 from autograder.course.answers import variants, wrong_answers
 from autograder.course.loading import DEFAULT_COURSE, load_course
-from autograder.grafting.graft import graft, stubs
+from autograder.grafting.graft import graft
+from autograder.grafting.grafted import stubs
 from autograder.judging.judge import Judge
 from autograder.proof.demo.classes import HONEST, MANGLED, SHARES, hand_in, in_own_words, make_class
 from autograder.proof.demo.typing_in import reference_answers
@@ -108,6 +112,19 @@ def two():
     assert not any("_s7" in in_own_words(cell, "s7", random.Random(seed)) for seed in range(9))
     mine = "# x\ndef one():\n    mine = 1\n    return mine"
     assert any("return mine_s7" in in_own_words(mine, "s7", random.Random(seed)) for seed in range(9))
+
+
+def test_every_process_finds_the_same_words():
+    """A student's words do not depend on the order of a set, which is another one in each process."""
+    cell = "# x\\ndef one(): " + "; ".join(f"{name} = 1" for name in ("a", "b", "c", "d", "e", "f", "g", "h"))
+    program = "import random; from autograder.proof.demo.classes import in_own_words; "
+    program += f"print(in_own_words('{cell}', 's', random.Random(1)))"
+    command = [sys.executable, "-c", program]
+    said = [
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
+        for seed in "123"
+    ]
+    assert "a = 1" in said[0].stdout.replace("_s", "") and len({each.stdout for each in said}) == 1
 
 
 @pytest.mark.full("an invented class is graded", share=24)

@@ -8,7 +8,8 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.log import get_logger
 
-from autograder.gradebook.nbgrader_hooks import DatedRelease, GraftingCollect, configure, dater, tidier
+from autograder.gradebook.exchange import DatedRelease, GraftingCollect, dater
+from autograder.gradebook.nbgrader_hooks import configure, tidier
 
 WRONG = '[course]\nname = "small\n'
 SENTENCE = "course.toml: is not TOML"

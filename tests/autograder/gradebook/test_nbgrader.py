@@ -21,8 +21,10 @@ from two_lessons import ARITHMETIC, COMPARISON, make_course
 from autograder.building.masters import find_master
 from autograder.course import CourseError
 from autograder.course.loading import load_course
-from autograder.gradebook.nbgrader_hooks import GraftingCollect, fill, tidy
+from autograder.gradebook.exchange import GraftingCollect
+from autograder.gradebook.nbgrader_hooks import fill
 from autograder.grafting.collecting import is_clean, take_in
+from autograder.grafting.tidying import tidy
 from autograder.results import Graded, GroupScore, Submission
 
 by_nbgrader = pytest.mark.full("nbgrader grades a class by its own commands", share=48, group="nbgrader")

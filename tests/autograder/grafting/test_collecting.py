@@ -23,9 +23,10 @@ from two_lessons import ARITHMETIC, make_course
 
 from autograder.building.masters import find_master
 from autograder.course.loading import load_course
-from autograder.gradebook.nbgrader_hooks import GraftingCollect, tidy
+from autograder.gradebook.exchange import GraftingCollect
 from autograder.grafting.collecting import is_clean, recorded, take_in
-from autograder.grafting.graft import slots_of
+from autograder.grafting.grafted import slots_of
+from autograder.grafting.tidying import tidy
 from autograder.reading import exports, handed_in
 from autograder.reading.handed_in import HandedIn
 
@@ -166,10 +167,10 @@ def owned(monkeypatch, owners, users_here=()):
             return found
         return os.stat_result((*found[:4], 50_000 + users.index(owner), *found[5:]))
 
-    monkeypatch.setattr("autograder.gradebook.nbgrader_hooks.os.stat", stat)
+    monkeypatch.setattr("autograder.gradebook.exchange.os.stat", stat)
     names = {50_000 + number: SimpleNamespace(pw_name=name) for number, name in enumerate(users)}
-    monkeypatch.setattr("autograder.gradebook.nbgrader_hooks.pwd.getpwuid", names.__getitem__)
-    monkeypatch.setattr("autograder.gradebook.nbgrader_hooks.pwd.getpwnam", dict.fromkeys(users_here).__getitem__)
+    monkeypatch.setattr("autograder.gradebook.exchange.pwd.getpwuid", names.__getitem__)
+    monkeypatch.setattr("autograder.gradebook.exchange.pwd.getpwnam", dict.fromkeys(users_here).__getitem__)
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import autograder.grafting.graft as graft_module
-from autograder.grafting.graft import graft, grafted_from
+from autograder.grafting.graft import graft
+from autograder.grafting.grafted import grafted_from
 from autograder.reading import MAX_BYTES, MAX_CODE, Unreadable, read_notebook
 
 STUB_F = "# exercise: demo.f\ndef f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"

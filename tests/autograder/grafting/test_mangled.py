@@ -10,7 +10,7 @@ from manglings_of_files import RELEASED
 from autograder.building.masters import find_master
 from autograder.course.loading import load_course
 from autograder.grafting.collecting import regraft, take_in
-from autograder.grafting.graft import slots_of
+from autograder.grafting.grafted import slots_of
 from autograder.judging.judge import Judge
 from autograder.proof.demo.typing_in import answers, fill
 

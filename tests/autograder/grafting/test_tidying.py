@@ -13,7 +13,7 @@ from autograder.building.masters import find_master
 from autograder.course.loading import load_course
 from autograder.grafting import collecting
 from autograder.grafting.collecting import recorded
-from autograder.grafting.graft import slots_of
+from autograder.grafting.grafted import slots_of
 from autograder.grafting.tidying import put_back, tidy
 from autograder.judging.judge import Judge
 from autograder.regrading import pruning

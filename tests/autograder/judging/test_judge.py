@@ -12,7 +12,8 @@ import pytest
 
 from autograder.classes.worker import end
 from autograder.course.loading import load_course
-from autograder.grafting.graft import graft, stubs
+from autograder.grafting.graft import graft
+from autograder.grafting.grafted import stubs
 from autograder.judging import judge as judging
 from autograder.judging.expectation import NO_RETURN
 from autograder.judging.fingerprint import Fingerprint

@@ -12,7 +12,7 @@ import pytest
 from small_edition import ISOLATED, added, available, run, works, write_edition
 
 from autograder.proof.attack.bounds import HOLDING, USING, holding, using
-from autograder.proof.attack.system import REACHED
+from autograder.proof.attack.programs import REACHED
 from autograder.sandbox import CellOutcome, Limits, Sandbox
 from autograder.sandbox.inside import patience
 
