@@ -20,7 +20,7 @@ import operator
 import threading
 from collections.abc import Callable, Sequence
 from itertools import compress
-from typing import Any
+from typing import Any, cast
 
 from minigrad import functions, operators
 from minigrad.autodiff import Context, grad_mode, no_grad
@@ -181,10 +181,7 @@ def _unary(function: type[functions.Elementwise], slope: Callable[[float, float]
     def method(self: Scalar) -> Any:
         value = kernel(self.data)
         if self.requires_grad and grad_mode.enabled:
-            try:
-                return _result(function, value, self, None, slope(self.data, value), None)
-            except ArithmeticError:  # a pole, which the specification knows
-                return Scalar._apply(function, (self,))
+            return _result(function, value, self, None, slope(self.data, value), None)
         return Scalar(value, requires_grad=False)
 
     return method
@@ -225,10 +222,20 @@ def _apply(function: type[functions.Function], inputs: Sequence[Any]) -> Any:
 
 def _of_the_table(op: Op) -> Any:
     """Make the twin of a method from the rule of its entry, whose functions are the operators here."""
-    rule: Any = op.rule
-    if op.saves == ("out",):
-        return _unary(getattr(functions, op.function), lambda x, y: rule(operators, 1.0, y))
-    return _unary(getattr(functions, op.function), lambda x, y: rule(operators, 1.0, x))
+    function, kernel, rule = getattr(functions, op.function), getattr(operators, op.name), cast(Any, op.rule)
+    saves_output = op.saves == ("out",)
+
+    def method(self: Scalar) -> Any:
+        value = kernel(self.data)
+        if not (self.requires_grad and grad_mode.enabled):
+            return Scalar(value, requires_grad=False)
+        try:
+            slope = rule(operators, 1.0, value if saves_output else self.data)
+        except ArithmeticError:  # a pole, which the specification knows
+            return _apply(function, (self,))
+        return _result(function, value, self, None, slope, None)
+
+    return method
 
 
 _log_beyond_denormals = _unary(functions.Log, lambda x, y: operators.inv(x))
