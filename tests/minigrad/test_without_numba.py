@@ -91,3 +91,26 @@ def test_what_needs_numba_says_so():
     """A kernel's module refuses with one sentence."""
     code = "try:\n    minigrad.fast_ops\nexcept minigrad.errors.MissingPackage as error:\n    print(error)"
     assert python(code).startswith("this needs Numba, which is not installed here: `pip install numba` brings it")
+
+
+def test_large_images_are_pooled():
+    """NumPy's slices serve images of any size: largest elements, means, and both gradients."""
+    code = """
+x = minigrad.ones(1, 2, 64, 64, requires_grad=True)
+y = minigrad.nn.MaxPool2d(2)(x).sum() + minigrad.nn.AvgPool2d(2)(x).sum()
+y.backward()
+print(float(y), float(x.grad.sum()))
+"""
+    assert python(code) == "4096.0 4096.0\n"
+
+
+def test_a_graph_runs_uncompiled():
+    """A function under jit is traced, and its graph interpreted, with one warning that says why."""
+    code = """
+import warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    quick = minigrad.jit(lambda x: x * 2.0 + 1.0)
+    print(quick(minigrad.ones(2)).tolist(), quick(minigrad.zeros(2)).tolist(), *[each.message for each in seen])
+"""
+    assert python(code).startswith("[3.0, 3.0] [1.0, 1.0] jit: a graph runs uncompiled, for it could not be compiled")
