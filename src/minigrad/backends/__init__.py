@@ -145,9 +145,15 @@ _at_first = os.environ.get("MINIGRAD_BACKEND", "numba")
 if _at_first not in NAMES:
     raise ValueError(f"MINIGRAD_BACKEND is {_at_first!r}; the backends are {', '.join(map(repr, NAMES))}")
 _choices: weakref.WeakSet[_Choice] = weakref.WeakSet()
-_LOOPS = overrides.Level(
-    "operators", "tensor_data", "tensor_ops", "fast_ops", then=lambda: [choice.refresh() for choice in _choices]
-)
+
+
+def _refresh() -> None:
+    """Find out again for every thread whether the quick way is open."""
+    for choice in _choices:
+        choice.refresh()
+
+
+_LOOPS = overrides.Level("operators", "tensor_data", "tensor_ops", "fast_ops", then=_refresh)
 _COMPILED_LOOPS = overrides.Level("fast_ops")
 _DEVICE_LOOPS = overrides.Level("operators", "tensor_data", "cuda_ops")
 here = _Here()
