@@ -49,7 +49,7 @@ MINIGRAD = Library(
     "minigrad",
     install="exercises.install",
     silent=("check", "hint", "checks.check"),
-    watching=("checks", "debug"),
+    watching=("checks", "debug", "emulator"),
     # Imported on the spot: the module's own names cannot get in the way.
     refusal=("from minigrad.errors import ExerciseNotDone", "", 'raise ExerciseNotDone("{exercise}")'),
 )

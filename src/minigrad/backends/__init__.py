@@ -9,7 +9,7 @@ A backend computes on arrays: elementwise expressions, reductions, matrix produc
     python   loops of `minigrad.tensor_ops`, one number at a time: the specification
     numba    compiled parallel loops; NumPy below the sizes where those pay, so that small tensors never import Numba,
              and NumPy for all sizes where there is no Numba, as in a browser
-    cuda     kernels of `minigrad.cuda_ops`, on a GPU or in Numba's simulator; new tensors are made there
+    cuda     kernels of `minigrad.cuda_ops`, on a GPU or in `minigrad.emulator`; new tensors are made there
 
 Each thread has a choice of its own, as with `no_grad`. It begins with "numba", or what ``MINIGRAD_BACKEND`` says. A
 tensor on the device "cuda" computes there whatever the choice, and its results stay there. Convolutions, pooling and

@@ -1,29 +1,29 @@
 """Runs the threads of a CUDA kernel in Python, and takes notes.
 
-The threads of a block are generators that take turns at barriers: each runs to its next syncthreads, then the next one.
-The threads' timing has no effect. Only barriers count: they keep accesses apart.
+Threads take turns at barriers, as in `minigrad.emulator.grid`. Only barriers count: they keep accesses apart.
 """
 
 from __future__ import annotations
 
-import itertools
 import random
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from minigrad.debug.arrays import FromEnd, Recorded
-from minigrad.debug.device import Device
 from minigrad.debug.findings import Findings, places, threads_collide
 from minigrad.debug.memory import ATOMIC, READ, WRITE, Access, Memory, Root
 from minigrad.debug.report import Counts, Event, Index, Moment, Race
-from minigrad.debug.rewrite import build
 from minigrad.debug.rewrite_cuda import CudaRewriter, waits
-from minigrad.debug.runtime import Endless, Runtime, poisoned
+from minigrad.debug.runtime import Endless, Runtime
 from minigrad.debug.source import unwrap
+from minigrad.emulator.device import Dim3, dtype_of, poisoned
+from minigrad.emulator.grid import Thread as PlainThread
+from minigrad.emulator.grid import Turns, indices, waits_at
+from minigrad.emulator.text import build
 
 EVENTS = 65_536
 """Accesses that are kept for a picture."""
@@ -45,20 +45,16 @@ _DTYPES = "biufc"
 
 
 @dataclass(eq=False, slots=True)
-class Thread:
+class Thread(PlainThread):
     """A thread of a block.
 
     Attributes:
-        number: Its place in the grid, counted through.
-        index: Its index in the block.
         block: The index of its block.
         sizes: The numbers of blocks of the grid and of threads of a block, in x, y and z.
         counts: What it reads and writes.
         lines: The places of the calls that make shared arrays, by line.
     """
 
-    number: int
-    index: Index
     block: Index
     sizes: tuple[Index, Index]
     counts: Counts = field(default_factory=Counts)
@@ -75,7 +71,7 @@ def _short(index: Index, size: Index) -> str:
     return str(index[0] if axes == 1 else index[:axes])
 
 
-class Grid(Runtime):
+class Grid(Turns, Runtime):
     """One run of a kernel over a grid.
 
     Args:
@@ -98,9 +94,10 @@ class Grid(Runtime):
         block: Index,
         shared_bytes: int,
     ) -> None:
-        super().__init__(findings, steps, shuffle)
+        Runtime.__init__(self, findings, steps, shuffle)
+        Turns.__init__(self)
         self.grid, self.block, self.shared_bytes = grid, block, shared_bytes
-        self.device = Device(self)
+        self.device.gridDim, self.device.blockDim = Dim3(*grid), Dim3(*block)
         self.thread = Thread(0, (0, 0, 0), (0, 0, 0), (grid, block))
         self.counts: dict[tuple[Index, Index], Counts] = {}
         self.events: list[Event] = []
@@ -118,7 +115,7 @@ class Grid(Runtime):
     def rewritten(self, function: types.FunctionType) -> types.FunctionType:
         """Return the function that runs in another one's place."""
         rewriter = CudaRewriter(function, waits(function, set()))
-        return build(function, rewriter, {"__mg__": self, "__cuda__": self.device})
+        return build(function, rewriter.rewrite, {"__mg__": self, "__cuda__": self.device})
 
     def call_at_once(self, function: object, /, *args: object, **kwargs: object) -> Any:
         """Call from a place that was not seen to lead to a barrier."""
@@ -141,47 +138,39 @@ class Grid(Runtime):
         self.kernel_code = kernel.__code__
         if _size(self.grid) * _size(self.block) > self.limit:
             raise Endless
-        for number, at in enumerate(self._shuffled(_indices(self.grid))):
-            self.number = number
+        for number, at in enumerate(self.in_turn(list(indices(self.grid)))):
+            self.number, self.device.blockIdx = number, Dim3(*at)
             self.arrays, self.names, self.interval = {}, {}, 0
             self._shared = Memory(self._collide)
-            self._run_block(kernel, args, at)
+            base = _place(at, self.grid) * _size(self.block)
+            sizes = self.grid, self.block
+            threads = [Thread(base + n, index, at, sizes) for n, index in enumerate(indices(self.block))]
+            self.counts.update({(at, thread.index): thread.counts for thread in threads})
+            self.run_block(kernel, args, threads)
 
-    def _run_block(self, kernel: types.FunctionType, args: list[Any], at: Index) -> None:
-        base = _place(at, self.grid) * _size(self.block)
-        sizes = self.grid, self.block
-        threads = [Thread(base + n, index, at, sizes) for n, index in enumerate(_indices(self.block))]
-        self.counts.update({(at, thread.index): thread.counts for thread in threads})
-        live: dict[Thread, Any] = {}
-        for thread in self._shuffled(iter(threads)):
-            self.thread = thread
-            self.step()
-            body = kernel(*args)
-            if body.__class__ is self.waiting:
-                live[thread] = body
-            self.look_outside(thread)
-        self._look_at_unwritten()
-        self._take_turns(threads, live)
+    def turn(self, thread: Thread, go_on: Callable[..., Any], *args: Any) -> Any:
+        """Let a thread run to its next barrier, and see what it changed that is no array."""
+        self.thread = thread
+        self.step()
+        found = super().turn(thread, go_on, *args)
+        self.look_outside(thread)
+        return found
 
-    def _take_turns(self, threads: list[Thread], live: dict[Thread, Any]) -> None:
-        answers: dict[Thread, Any] = {}
-        while live:
-            asked: dict[Thread, Any] = {}
-            for thread in self._shuffled(iter(list(live))):
-                self.thread = thread
-                self.step()
-                try:
-                    asked[thread] = live[thread].send(answers.get(thread))
-                except StopIteration:
-                    del live[thread]
-                self.look_outside(thread)
-            self._look_at_unwritten()
-            self._keep_moment(threads[0].block)
-            if live:
-                self._look_at_barrier(threads, live)
-                answers = _answers(asked)
-                self.interval += 1
-                self.barriers = max(self.barriers, self.interval)
+    def rest(self) -> None:
+        """Note the elements that were read in this interval before any thread wrote them."""
+        for root, address, add in self.unwritten:
+            if root.written is not None and address not in root.written:
+                add()
+                self.collided.add((root, address))
+        self.unwritten.clear()
+
+    def meet(self, threads: list[Thread], live: dict[Thread, Any]) -> None:
+        """Keep a picture of shared memory, and note a barrier at which not all threads of the block wait."""
+        self._keep_moment(threads[0].block)
+        if live:
+            self._look_at_barrier(threads, live)
+            self.interval += 1
+            self.barriers = max(self.barriers, self.interval)
 
     def _keep_moment(self, block: Index) -> None:
         """Keep the contents of shared memory at a barrier, or at the end."""
@@ -190,17 +179,9 @@ class Grid(Runtime):
         shared = (array for array in self.arrays.values() if array._root.scope == "shared")
         self.moments.append(Moment(block, self.interval, {array._root: array._raw.copy() for array in shared}))
 
-    def _look_at_unwritten(self) -> None:
-        """Note the elements that were read in this interval before any thread wrote them."""
-        for root, address, add in self.unwritten:
-            if root.written is not None and address not in root.written:
-                add()
-                self.collided.add((root, address))
-        self.unwritten.clear()
-
     def _look_at_barrier(self, threads: list[Thread], live: dict[Thread, Any]) -> None:
         """Note a barrier at which not all threads of the block wait."""
-        waiting = {thread: self._waits_at(body) for thread, body in live.items()}
+        waiting = {thread: waits_at(body) for thread, body in live.items()}
         first = min(live, key=lambda thread: thread.number)
         code, line, _ = waiting[first]
         elsewhere = next((t for t in threads if t in live and waiting[t] != waiting[first]), None)
@@ -219,26 +200,20 @@ class Grid(Runtime):
         key = ("barrier", code, frozenset((line, where.get("other_line", 0))))
         self.findings.add(key, None, lambda: race)
 
-    def _waits_at(self, body: Any) -> tuple[types.CodeType, int, int]:
-        """Return the code and the place in it at which a thread waits."""
-        found = body
-        while (inner := found.gi_yieldfrom) is not None and getattr(inner, "gi_code", None) in self.codes:
-            found = inner
-        frame = found.gi_frame
-        return frame.f_code, frame.f_lineno, frame.f_lasti
-
-    def _shuffled(self, items: Iterator[Any]) -> Iterator[Any]:
+    def in_turn(self, items: list[Any]) -> list[Any]:
+        """Return blocks or threads in their own order, or shuffled."""
         if self.shuffle is None:
             return items
         found = list(items)
         self.shuffle.shuffle(found)
-        return iter(found)
+        return found
 
     def made(self, scope: str, shape: Any, dtype: Any) -> Recorded:
         """Return the array of a call to ``cuda.shared.array`` or ``cuda.local.array``.
 
         A shared array is known by the call that makes it: the block's other threads get the same one.
         """
+        dtype = dtype_of(dtype)
         frame = self.frame()
         place = (frame.f_code, frame.f_lasti)
         thread = self.thread
@@ -257,6 +232,21 @@ class Grid(Runtime):
         root = Root(poisoned(raw), "", scope, frame.f_lineno, set())
         found = self.arrays[key] = Recorded(raw, root, self)
         return found
+
+    def update(self, array: Any, index: tuple[int, ...] | int, new: Callable[[Any], Any]) -> Any:
+        """Change an element in one go, note it, and return what it was."""
+        raw, key = array._raw, index if isinstance(index, tuple) else (index,)
+        if array._misses(key, ATOMIC):
+            return raw.dtype.type(0)
+        key = tuple(map(int, key))
+        old = raw[key]
+        raw[key] = new(old)
+        self.touch(array._root, array._place(key), ATOMIC)
+        return old
+
+    def unknown(self, name: str, known: list[str]) -> Exception:
+        """Return the error for a name that a device does not have here."""
+        return ValueError(f"cuda_races does not simulate cuda.{name}; it knows {', '.join(known)}")
 
     def _again(self, known: Recorded, shape: Any, dtype: Any) -> Recorded:
         """Return the array that another thread's call has made, if this call asks for the same one.
@@ -397,21 +387,6 @@ def _count(counts: Counts, scope: str, kind: int) -> None:
         counts.shared_reads += 1
     else:
         counts.shared_writes += 1
-
-
-def _answers(asked: dict[Thread, Any]) -> dict[Thread, Any]:
-    """Return each thread's result of a barrier: a count, an and, or an or of all threads' predicates."""
-    found: dict[Thread, Any] = {}
-    for thread, question in asked.items():
-        if question is not None:
-            combine = question[0]
-            found[thread] = combine([given[1] for given in asked.values() if given is not None])
-    return found
-
-
-def _indices(size: Index) -> Iterator[Index]:
-    """Yield the indices of a grid or a block, x the fastest."""
-    return ((x, y, z) for z, y, x in itertools.product(*map(range, reversed(size))))
 
 
 def _place(index: Index, size: Index) -> int:

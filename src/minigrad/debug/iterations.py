@@ -18,9 +18,9 @@ from minigrad.debug.findings import Findings, iterations_collide, places
 from minigrad.debug.loops import Plan
 from minigrad.debug.memory import WRITE, Access, Memory, Root
 from minigrad.debug.report import Race
-from minigrad.debug.rewrite import build
 from minigrad.debug.rewrite_prange import PrangeRewriter
 from minigrad.debug.runtime import Endless, Runtime
+from minigrad.emulator.text import build
 
 _AUGMENT: dict[str, Any] = {
     "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv,
@@ -110,7 +110,7 @@ class Iterations(Runtime):
     def rewritten(self, function: types.FunctionType) -> types.FunctionType:
         """Return the function that runs in another one's place."""
         self.by_thread |= "get_thread_id" in function.__code__.co_names
-        return build(function, PrangeRewriter(function, self.plans), {"__mg__": self})
+        return build(function, PrangeRewriter(function, self.plans).rewrite, {"__mg__": self})
 
     def special(self, function: object) -> Any:
         """Return the substitute for a function that this runtime treats in a way of its own."""

@@ -13,7 +13,7 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from minigrad.debug.source import tree_of
+from minigrad.emulator.text import tree_of
 
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

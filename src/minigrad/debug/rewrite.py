@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import types
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from minigrad.debug.source import MISSING, resolve, tree_of
+from minigrad.debug.source import MISSING, resolve
 
 RUNTIME = "__mg__"
 _DIRECT = frozenset(
@@ -152,45 +151,6 @@ def _bare(arguments: ast.arguments, defaults: bool = False) -> ast.arguments:
     if not defaults:
         arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
     return arguments
-
-
-def build(function: types.FunctionType, rewriter: Rewriter, extra: dict[str, Any]) -> types.FunctionType:
-    """Return the rewritten function, with the globals, defaults and enclosing variables of the original.
-
-    Args:
-        function: The original.
-        rewriter: What rewrites its tree.
-        extra: What further names stand for: ``__mg__`` is the runtime.
-
-    Raises:
-        ValueError: If the source is not known.
-    """
-    code = function.__code__
-    node = rewriter.rewrite(copy.deepcopy(tree_of(function)))
-    inner: ast.stmt = node if isinstance(node, ast.FunctionDef) else ast.Return(node)
-    name = code.co_name
-    if isinstance(inner, ast.FunctionDef):
-        inner.name = name = "__kernel__"  # a function that calls itself finds the original by its name
-    outer = ast.FunctionDef("__outer__", _parameters([*code.co_freevars, *extra]), [inner], [])
-    module = ast.fix_missing_locations(ast.Module([ast.copy_location(outer, node)], []))
-    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
-    found = _code_named(_code_named(compiled, "__outer__"), name)
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    cells.update({key: types.CellType(value) for key, value in extra.items()})
-    found = found.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-    new = types.FunctionType(
-        found, function.__globals__, code.co_name, function.__defaults__, tuple(cells[key] for key in found.co_freevars)
-    )
-    new.__kwdefaults__ = function.__kwdefaults__
-    return new
-
-
-def _parameters(names: list[str]) -> ast.arguments:
-    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-
-
-def _code_named(code: types.CodeType, name: str) -> types.CodeType:
-    return next(each for each in code.co_consts if isinstance(each, types.CodeType) and each.co_name == name)
 
 
 def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:

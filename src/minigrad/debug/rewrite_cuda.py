@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import types
 
-from minigrad.debug.device import DEVICE_NAMES, Device, is_cuda
 from minigrad.debug.rewrite import Rewriter, hook
 from minigrad.debug.source import MISSING, resolve, unwrap
-
-_BARRIERS = frozenset(("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"))
+from minigrad.emulator.barriers import BARRIERS, waiting
+from minigrad.emulator.device import DEVICE_NAMES, Device, is_cuda
 
 
 class CudaRewriter(Rewriter):
@@ -31,14 +30,7 @@ class CudaRewriter(Rewriter):
             assert isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
             made.func.attr = "call_at_once"
             return made
-        kept = ast.NamedExpr(ast.Name("__made__", ast.Store()), made)
-        waiting = ast.YieldFrom(ast.Name("__made__", ast.Load()))
-        test = ast.Compare(
-            ast.Attribute(kept, "__class__", ast.Load()),
-            [ast.IsNot()],
-            [ast.Attribute(ast.Name("__mg__", ast.Load()), "waiting", ast.Load())],
-        )
-        return ast.copy_location(ast.IfExp(test, ast.Name("__made__", ast.Load()), waiting), node)
+        return waiting(made, ast.Attribute(ast.Name("__mg__", ast.Load()), "waiting", ast.Load()))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
         """Put the simulator in the place of numba.cuda."""
@@ -95,7 +87,7 @@ def waits(function: types.FunctionType, seen: set[types.CodeType]) -> bool:
     if code in seen:
         return False
     seen.add(code)
-    if _BARRIERS & {*code.co_names, *code.co_freevars}:
+    if BARRIERS & {*code.co_names, *code.co_freevars}:
         return True
     names = [ast.Name(name, ast.Load()) for name in (*code.co_names, *code.co_freevars)]
     called = [unwrap(resolve(name, function)) for name in names]

@@ -23,6 +23,7 @@ from minigrad.debug.outside import Named, Outside, arrays_named_by
 from minigrad.debug.report import Race, Traffic
 from minigrad.debug.rewrite import codes_of
 from minigrad.debug.source import line_of, unwrap
+from minigrad.emulator.device import poisoned
 
 STEPS = 2_000_000
 """The seconds that a run may take by default."""
@@ -268,7 +269,8 @@ _KEPT = frozenset(
 def _is_students(function: object) -> bool:
     """Return whether a function is followed: not those of Python, NumPy and Numba, nor these here."""
     module = function.__module__ or ""
-    return module.partition(".")[0] not in _LIBRARIES and not module.startswith("minigrad.debug.")
+    ours = module.startswith(("minigrad.debug.", "minigrad.emulator."))
+    return module.partition(".")[0] not in _LIBRARIES and not ours
 
 
 def _complete(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -305,17 +307,6 @@ def _lenient(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _with_article(kind: str) -> str:
     return f"a{'n' * (kind[0] in 'aeiou')} {kind}"
-
-
-def poisoned(array: Any) -> Any:
-    """Fill fresh memory with values that no kernel can use by mistake and be right."""
-    if array.dtype.kind in "iu":
-        array.fill(np.iinfo(array.dtype).max)
-    elif array.dtype.kind in "fc":
-        array.fill(math.nan)
-    else:
-        array[...] = np.ones((), array.dtype)  # what was in this memory before would be news of another thread
-    return array
 
 
 def kernel_function(kernel: object, purpose: str) -> types.FunctionType:

@@ -29,7 +29,7 @@ from debug_prange_kernels import (
 from minigrad.debug import races
 from minigrad.debug.loops import plan
 from minigrad.debug.memory import READ, WRITE, Memory
-from minigrad.debug.source import tree_of
+from minigrad.emulator.text import tree_of
 from minigrad.machine._numba import numba
 
 prange = numba.prange

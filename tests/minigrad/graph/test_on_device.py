@@ -1,4 +1,4 @@
-"""Compiled graphs on a CUDA device, or in Numba's simulator: values, what is printed, and failure."""
+"""Compiled graphs on a CUDA device, or without one: values, what is printed, and failure."""
 
 import warnings
 

@@ -1,7 +1,6 @@
-"""The backend of NVIDIA GPUs, whose kernels also run in Numba's simulator: what happens on the device.
+"""The backend of NVIDIA GPUs, whose kernels also run without one: what happens on the device.
 
 launching     running a kernel that is a Python function: what it calls becomes device functions
-simulator     where there is no GPU: the threads of a block, one at a time
 array         DeviceArray; pool: its memory
 sources       the source of loops over elements; sizes says how many threads they get
 expressions   one kernel for a whole expression; fused: one for a compiled graph's loop

@@ -26,7 +26,7 @@ INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
 class CudaBackend:
-    """Computes on a GPU, or in Numba's simulator; everything stays on the device until someone asks for it.
+    """Computes on a GPU, or where there is none in Python; everything stays on the device until someone asks for it.
 
     An expression is one kernel. Where an exercise of lesson 08, or the indexing that it stands on, is a student's, the
     kernels of `minigrad.cuda_ops` run instead, one for each operator.

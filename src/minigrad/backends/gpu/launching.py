@@ -19,14 +19,14 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from minigrad.compiling import reaching, refusals
+from minigrad.emulator.barriers import as_generator, names_a_barrier
+from minigrad.emulator.grid import Grid
 from minigrad.errors import KernelError
 from minigrad.machine import _numba
 
 cuda: Any = _numba.cuda
 
-if _numba.is_simulator():
-    from minigrad.backends.gpu import simulator
-else:  # pragma: no cover (needs a GPU)
+if not _numba.is_simulator():  # pragma: no cover (needs a GPU)
     # Small grids, and arrays in host memory, are what lessons and tests launch; numba-cuda has switches of its own.
     for _name in ("numba.core.config", "numba.cuda.core.config"):
         if _name in sys.modules:
@@ -197,39 +197,62 @@ def _on_gpu(value: Any) -> Any:
 
 def _simulated(kernel: FunctionType) -> Kernel:
     """Return a function of grid, block and arguments that runs a kernel on the CPU."""
-    simulated = simulator.SimulatedCuda()
+    emulated = Grid()
     copies: list[FunctionType] = []
 
-    def make(_: FunctionType, copy: FunctionType) -> FunctionType:
+    def make(original: FunctionType, copy: FunctionType) -> FunctionType:
         copies.append(copy)
-        return copy
+        return _taking_turns(original, copy) if waits else copy
 
+    waits = False
     function = reaching.rebuild(kernel, make, _in_python)
+    waits = any(names_a_barrier(copy.__code__) for copy in copies)
+    if waits:
+        copies.clear()
+        function = reaching.rebuild(kernel, make, _in_python)
     for copy in copies:
-        _hand_over(copy, simulated)
-    waits = any(not _BARRIERS.isdisjoint(copy.__code__.co_names) for copy in copies)
+        _hand_over(copy, emulated.device)
 
     def run(grid: Size, block: Size, *args: Any) -> None:
-        simulated.resize(grid, block)
-        simulator.run(function, simulated, grid, block, [getattr(arg, "_ary", arg) for arg in args], waits)
+        emulated.run(function, grid, block, [getattr(arg, "_ary", arg) for arg in args])
 
     return run
 
 
-def _hand_over(function: FunctionType, simulated: Any) -> None:
-    """Let ``cuda`` mean the simulated one in a function, as a global or in the function around it."""
+def _taking_turns(original: FunctionType, copy: FunctionType) -> FunctionType:
+    """Return a generator in place of a function that can reach a barrier, and others as they are."""
+    if not any(names_a_barrier(each.__code__) for each in reaching.reached(original, _in_python)):
+        return copy
+    try:
+        return as_generator(copy)
+    except ValueError as error:
+        raise KernelError(str(error)) from None
+
+
+def _hand_over(function: FunctionType, device: Any) -> None:
+    """Let ``cuda`` mean the emulated one in a function, as a global or in the function around it."""
     for name, value in list(function.__globals__.items()):
-        function.__globals__[name] = _in_simulator(value, simulated)
+        function.__globals__[name] = _in_emulator(value, device)
     for cell in function.__closure__ or ():
         with suppress(ValueError):  # a variable that was never set
-            cell.cell_contents = _in_simulator(cell.cell_contents, simulated)
+            cell.cell_contents = _in_emulator(cell.cell_contents, device)
 
 
-def _in_simulator(value: Any, simulated: Any) -> Any:
-    """Return the simulated cuda for the real one, and a numba with that cuda for numba."""
+def _in_emulator(value: Any, device: Any) -> Any:
+    """Return the emulated cuda for the real one, and a numba with that cuda for numba."""
     if value is cuda:
-        return simulated
-    return simulator.SimulatedNumba(simulated) if value is _numba.numba else value
+        return device
+    return _Numba(device) if value is _numba.numba else value
+
+
+class _Numba:
+    """Numba's module, for kernels that say ``numba.cuda.threadIdx``."""
+
+    def __init__(self, cuda: Any) -> None:
+        self.cuda = cuda
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_numba.numba, name)
 
 
 def _compiled(kernel: FunctionType) -> Kernel:  # pragma: no cover (needs a GPU)

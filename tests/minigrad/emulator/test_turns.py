@@ -14,7 +14,7 @@ from minigrad.machine._numba import cuda, is_simulator, numba
 if not is_simulator():
     pytest.skip("needs a machine without a GPU: there the simulator runs", allow_module_level=True)
 
-from minigrad.backends.gpu import simulator
+from minigrad.emulator.grid import ORDERS, order
 
 
 def neighbours(out, x):
@@ -37,11 +37,11 @@ def impatient(out, x):
 X = np.array([1.0, 2.0, 3.0, 4.0])
 
 
-@pytest.mark.parametrize("order", simulator.ORDERS)
-def test_threads_that_wait_see_what_others_wrote(order):
+@pytest.mark.parametrize("turns", ORDERS)
+def test_threads_that_wait_see_what_others_wrote(turns):
     """With a barrier the result does not depend on the order of the threads."""
     out = np.zeros(4)
-    with simulator.order(order):
+    with order(turns):
         launch(neighbours, 1, 4, out, X)
     assert out.tolist() == [2.0, 3.0, 4.0, 1.0]
 
@@ -52,14 +52,14 @@ def test_a_forgotten_barrier_shows():
     for _ in range(3):
         launch(impatient, 1, 4, out, X)
         np.testing.assert_array_equal(out, [np.nan, np.nan, np.nan, 1.0])
-    with simulator.order("reverse"):
+    with order("reverse"):
         launch(impatient, 1, 4, out, X)
     np.testing.assert_array_equal(out, [2.0, 3.0, 4.0, np.nan])
 
 
 def test_an_unknown_order():
     """Threads run forward or in reverse; anything else is refused."""
-    with pytest.raises(ValueError, match="'forward' or 'reverse', not 'sideways'"), simulator.order("sideways"):
+    with pytest.raises(ValueError, match="'forward' or 'reverse', not 'sideways'"), order("sideways"):
         pass
 
 
@@ -158,7 +158,7 @@ def test_votes():
 
 
 def test_atomic_operations():
-    """Numba's own simulator provides what is not about threads."""
+    """Threads of all blocks add to one element."""
 
     def kernel(out):
         cuda.atomic.add(out, 0, 1.0)
