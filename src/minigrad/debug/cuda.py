@@ -13,8 +13,9 @@ from minigrad.debug.arrays import Recorded, raw_of
 from minigrad.debug.findings import Findings
 from minigrad.debug.grid import Grid
 from minigrad.debug.memory import Root
-from minigrad.debug.report import CudaReport, Index
+from minigrad.debug.report import CudaReport
 from minigrad.debug.runtime import STEPS, by_name, check_call, copies, kernel_function
+from minigrad.emulator.device import Index
 
 
 def _triple(size: object, what: str) -> Index:

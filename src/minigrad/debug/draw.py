@@ -16,7 +16,8 @@ from minigrad.debug.memory import ATOMIC, READ, WRITE, Root, addresses
 from minigrad.draw.paper import frame, page
 
 if TYPE_CHECKING:
-    from minigrad.debug.report import CudaReport, Index
+    from minigrad.debug.report import CudaReport
+    from minigrad.emulator.device import Index
 
 LARGEST = 144
 """Elements of an array, or threads of a block, that can still be told apart in a picture."""

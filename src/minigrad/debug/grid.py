@@ -16,11 +16,11 @@ import numpy as np
 from minigrad.debug.arrays import FromEnd, Recorded
 from minigrad.debug.findings import Findings, places, threads_collide
 from minigrad.debug.memory import ATOMIC, READ, WRITE, Access, Memory, Root
-from minigrad.debug.report import Counts, Event, Index, Moment, Race
+from minigrad.debug.report import Counts, Event, Moment, Race
 from minigrad.debug.rewrite_cuda import CudaRewriter, waits
 from minigrad.debug.runtime import Endless, Runtime
 from minigrad.debug.source import unwrap
-from minigrad.emulator.device import Dim3, dtype_of, poisoned
+from minigrad.emulator.device import Dim3, Index, dtype_of, poisoned
 from minigrad.emulator.grid import Thread as PlainThread
 from minigrad.emulator.grid import Turns, indices, waits_at
 from minigrad.emulator.text import build

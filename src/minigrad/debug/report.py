@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from minigrad.emulator.device import WARP, Index
+
 if TYPE_CHECKING:
     from minigrad.debug.draw import AccessPicture
     from minigrad.debug.memory import Root
-
-WARP = 32
-"""Threads that run a line at the same time."""
 
 _SEGMENT, _WORD, _BANKS = 32, 4, 32
 """Bytes of a transaction with global memory, bytes of a word of shared memory, and the banks that hold its words."""
@@ -226,9 +225,6 @@ class Report:
 
     def _more_html(self) -> str:
         return ""
-
-
-Index = tuple[int, int, int]
 
 
 class Event(NamedTuple):

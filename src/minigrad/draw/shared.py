@@ -11,7 +11,8 @@ from minigrad.draw.paper import LINE, MARGIN, SMALL, Drawing, arrow, box, label,
 if TYPE_CHECKING:
     from minigrad.debug import CudaReport
     from minigrad.debug.memory import Root
-    from minigrad.debug.report import Event, Index, Moment
+    from minigrad.debug.report import Event, Moment
+    from minigrad.emulator.device import Index
 
 MOST_PLACES = 16
 """Elements of shared memory beside each other."""

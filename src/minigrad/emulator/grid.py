@@ -89,7 +89,7 @@ class Turns:
 
     def in_turn(self, items: list[Any]) -> list[Any]:
         """Return blocks or threads in the order of their turns."""
-        raise NotImplementedError
+        return items
 
     def rest(self) -> None:
         """Do what is to be done after all threads had a turn."""
@@ -126,7 +126,7 @@ class Turns:
         answers: dict[Any, Any] = {}
         while live:
             asked: dict[Any, Any] = {}
-            for thread in self.in_turn([each for each in threads if each in live]):
+            for thread in self.in_turn(list(live)):
                 found = self.turn(thread, live[thread].send, answers.get(thread))
                 if found is ENDED:
                     del live[thread]
@@ -160,6 +160,8 @@ class Grid(Turns):
         """
         self.device.gridDim, self.device.blockDim = Dim3(*grid), Dim3(*block)
         threads = [Thread(number, index) for number, index in enumerate(indices(block))]
+        if _order == "reverse":
+            threads.reverse()
         with np.errstate(all="ignore"):
             for index in indices(grid):
                 self.device.blockIdx = Dim3(*index)
@@ -175,10 +177,6 @@ class Grid(Turns):
             return ENDED
         except Exception as error:
             raise _located(error, thread, self.device.blockIdx) from None
-
-    def in_turn(self, items: list[Any]) -> list[Any]:
-        """Return them as `order` says."""
-        return items[::-1] if _order == "reverse" else items
 
     def made(self, scope: str, shape: Any, dtype: Any) -> Any:
         """Return a new array for each call of a thread, or the one array that the instruction shares in a block."""
@@ -207,7 +205,7 @@ class Grid(Turns):
         if not live:
             return
         places = {thread: waits_at(body) for thread, body in live.items()}
-        first, *others = self.in_turn(threads)
+        first, *others = threads
         other = next((each for each in others if places.get(each) != places.get(first)), None)
         if other is not None:
             raise KernelError(

@@ -157,6 +157,75 @@ def test_votes():
     assert out.tolist() == [301.0] * 4
 
 
+def test_a_kernel_whose_text_is_not_known():
+    """A kernel that waits needs its source text; one that does not runs without."""
+    scope = {"cuda": cuda}
+    exec("def waits(out):\n    cuda.syncthreads()\ndef writes(out):\n    out[cuda.threadIdx.x] = 1.0", scope)
+    out = np.zeros(2)
+    launch(scope["writes"], 1, 2, out)
+    assert out.tolist() == [1.0, 1.0]
+    with pytest.raises(KernelError, match="cannot run waits: its source text is not known"):
+        launch(scope["waits"], 1, 2, out)
+
+
+def test_barriers_in_functions_that_a_kernel_calls():
+    """A device function, and one inside the kernel, may wait for the block."""
+
+    def exchanged(shared, x):
+        t = cuda.threadIdx.x
+        shared[t] = x
+        cuda.syncthreads()
+        return shared[(t + 1) % 4]
+
+    def kernel(out):
+        def all_have_come():
+            return cuda.syncthreads_count(True)
+
+        shared = cuda.shared.array(4, numba.float64)
+        out[cuda.threadIdx.x] = 10 * exchanged(shared, cuda.threadIdx.x) + all_have_come()
+
+    out = np.zeros(4)
+    launch(kernel, 1, 4, out)
+    assert out.tolist() == [14.0, 24.0, 34.0, 4.0]
+
+
+def test_a_barrier_in_a_comprehension():
+    """Threads cannot take turns there: it is refused."""
+
+    def kernel(out):
+        [cuda.syncthreads() for _ in range(2)]
+
+    with pytest.raises(KernelError, match="cannot stand in a comprehension"):
+        launch(kernel, 1, 2, np.zeros(1))
+
+
+def test_names_that_a_device_does_not_have():
+    """Cooperative groups are told apart from names that do not exist."""
+
+    def groups(out):
+        cuda.cg.this_grid().sync()
+
+    def unknown(out):
+        out[0] = cuda.thread_index
+
+    with pytest.raises(KernelError, match="cooperative groups"):
+        launch(groups, 1, 1, np.zeros(1))
+    with pytest.raises(AttributeError, match=r"cuda.thread_index is not simulated; known are .*threadIdx"):
+        launch(unknown, 1, 1, np.zeros(1))
+
+
+@pytest.mark.parametrize(("value", "wanted"), [(0, (0, 32, 0)), (1, (1 << 31, 31, 1)), (12, (3 << 28, 28, 3))])
+def test_bits(value, wanted):
+    """brev turns 32 bits round, clz counts the zeros before the first one, ffs numbers the last one from 1."""
+
+    def kernel(out, value):
+        out[0], out[1], out[2] = cuda.brev(value), cuda.clz(value), cuda.ffs(value)
+
+    out = np.zeros(3)
+    launch(kernel, 1, 1, out, value)
+    assert tuple(out) == wanted
+
+
 def test_atomic_operations():
     """Threads of all blocks add to one element."""
 
