@@ -26,8 +26,9 @@ class CudaRewriter(Rewriter):
     def called(self, node: ast.Call) -> ast.expr:
         """Return a call. Where the called function can wait at a barrier, the caller waits with it."""
         made = super().called(node)
+        assert isinstance(made, ast.Call)
         if not self.waits or self.depth:
-            assert isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute)
+            assert isinstance(made.func, ast.Attribute)
             made.func.attr = "call_at_once"
             return made
         return waiting(made, ast.Attribute(ast.Name("__mg__", ast.Load()), "waiting", ast.Load()))

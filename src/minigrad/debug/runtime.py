@@ -79,11 +79,6 @@ class Runtime:
         if changed is not None:
             self._add_outside(changed, f"{who} changes")
 
-    def _begin_outside(self, function: types.FunctionType) -> None:
-        self.beyond = Outside(function)
-        for each in self.beyond.strange:
-            self._add_outside(each, "the kernel uses")
-
     def _add_outside(self, each: Named, does: str) -> None:
         name, value, code, line = each
         kind = type(value).__name__
@@ -190,7 +185,9 @@ class Runtime:
 
     def rewrite_kernel(self, function: types.FunctionType) -> types.FunctionType:
         """Rewrite the kernel itself, of which the source must be known."""
-        self._begin_outside(function)
+        self.beyond = Outside(function)
+        for each in self.beyond.strange:
+            self._add_outside(each, "the kernel uses")
         new: types.FunctionType = self.rewritten(function)
         self.codes.update(codes_of(new.__code__))
         self._targets[id(function)] = (function, new)

@@ -89,7 +89,11 @@ def as_generator(function: types.FunctionType) -> types.FunctionType:
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells["__generator__"] = types.CellType(types.GeneratorType)
     new = types.FunctionType(
-        code, function.__globals__, function.__name__, function.__defaults__, tuple(map(cells.get, code.co_freevars))
+        code,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        tuple(cells[name] for name in code.co_freevars),
     )
     new.__kwdefaults__ = function.__kwdefaults__
     return new

@@ -184,7 +184,8 @@ class Device:
         self.atomic = _Atomic(run)
 
     def __getattr__(self, name: str) -> Any:
-        raise self._run.unknown(name, sorted(_public()))
+        known = ("shared", "local", "const", "atomic", *(each for each in vars(Device) if not each.startswith("_")))
+        raise self._run.unknown(name, sorted(known))
 
     @property
     def laneid(self) -> int:
@@ -252,7 +253,3 @@ class Device:
     def cbrt(self, value: float) -> float:
         """Return the cube root."""
         return math.cbrt(value)
-
-
-def _public() -> list[str]:
-    return ["shared", "local", "const", "atomic", *(name for name in vars(Device) if not name.startswith("_"))]

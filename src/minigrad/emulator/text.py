@@ -98,7 +98,8 @@ def _in_file(code: types.CodeType, text: str) -> Function | None:
     found = [node for node in _functions(text) if isinstance(node, wanted) and _is(node, code)]
     if len(found) > 1:  # lambdas on one line
         start = min((line, column) for line, _, column, _ in code.co_positions() if line and column)
-        found = [node for node in found if isinstance(node, ast.Lambda) and _begins(node.body) <= start]
+        lambdas = (node for node in found if isinstance(node, ast.Lambda))
+        found = [node for node in lambdas if (node.body.lineno, node.body.col_offset) <= start]
         found.sort(key=lambda node: (node.lineno, node.col_offset))
     return found[-1] if found else None
 
@@ -108,10 +109,6 @@ def _is(node: Function, code: types.CodeType) -> bool:
         return node.lineno == code.co_firstlineno
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return node.name == code.co_name and first == code.co_firstlineno
-
-
-def _begins(node: ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
 
 
 def _in_block(code: types.CodeType, lines: list[str]) -> Function | None:

@@ -1,5 +1,7 @@
 """The emulator gives what Numba's own simulator gives: for the kernels of lesson 08, and for those of the backend."""
 
+import linecache
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import minigrad
 from minigrad import cuda_ops, first_kernels
 from minigrad.backends.gpu import CudaBackend, expressions, from_host, fused, launch, launching, products, reductions
 from minigrad.compiling import reaching
+from minigrad.emulator import barriers
 from minigrad.machine._numba import cuda, is_simulator
 
 if not is_simulator():
@@ -138,3 +141,14 @@ def test_kernels_of_a_compiled_loop(beside_numba):
     minigrad.jit(lambda x: ((x * x + 1.0).log() * x).sum(1))(minigrad.tensor(random(3, 9), device="cuda"))
     assert fused._kernel.cache_info().currsize
     assert beside_numba
+
+
+def test_the_text_of_the_backends_kernels_may_be_forgotten():
+    """Kernels are still made ready after Python's cache of source lines was cleared."""
+    x, gpu = from_host(random(2, 70)), CudaBackend()
+    for _ in range(2):
+        for module in KEEPING:
+            module._kernel.cache_clear()
+        barriers._code.cache_clear()
+        linecache.clearcache()
+        assert np.isfinite(gpu.reduce("add", x, (1,), np.dtype(float)).to_host()).all()

@@ -70,13 +70,13 @@ def compiled(source: str, names: dict[str, Any]) -> FunctionType:
         names: The globals that it uses, beside ``cuda``.
     """
     scope = {"__name__": __name__, "cuda": _numba.cuda, **names}
-    exec(_code(source), scope)
+    name = f"<kernel {abs(hash(source)):x}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)  # for errors and the emulator
+    exec(_code(source, name), scope)
     kernel: FunctionType = scope["kernel"]
     return kernel
 
 
 @lru_cache(maxsize=512)
-def _code(source: str) -> Any:
-    name = f"<kernel {abs(hash(source)):x}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)  # for error messages
+def _code(source: str, name: str) -> Any:
     return compile(source, name, "exec")
