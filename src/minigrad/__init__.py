@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad import autodiff, errors, functions, operators, scalar
 from minigrad.autodiff import enable_grad, no_grad
-from minigrad.elementwise.entry import OPS
+from minigrad.elementwise import entry as _entry
 from minigrad.functions import Function
 from minigrad.machine import cuda_choice, pictures
 from minigrad.machine.missing import missing
@@ -165,7 +165,7 @@ _dtypes = {
 }
 _constants = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 # Methods of tensors that are functions too: ``minigrad.exp(x)`` is ``x.exp()``.
-_methods = {op.method for op in OPS.values() if op.method} | frozenset(
+_methods = {op.method for op in _entry.OPS.values() if op.method} | frozenset(
     """
     add addcdiv addcmul addmm all allclose amax amin any argmax argmin argsort bincount bmm broadcast_to ceil chunk
     clamp clip clone count_nonzero cross cumprod cumsum diag div dot eq equal flatten flip floor floor_divide fmod
