@@ -374,7 +374,7 @@ def _or_by(method: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tenso
             input = input if dtype is None else input.to(dtype=dtype)
             quick = is_quick() and method in tensor_functions.closed_forms
             quick = quick or not input.numel()  # an axis of no elements has no largest one
-            return getattr(input, method)(dim) if quick else specified(input, dim)  # type: ignore[no-any-return]
+            return getattr(input, method)(dim) if quick else specified(input, dim)
 
         return choose
 
