@@ -135,6 +135,20 @@ def test_what_an_assignment_hides_is_cut_for_earlier_ones_too(small):
         assert "other.py" in edition_files(course, cut)
 
 
+def test_a_course_may_hide_the_modules_of_later_exercises(small):
+    """They are left out while earlier exercises are graded, unless a module of one imports them; a class has them."""
+    small.change(small.toml, "[course]\n", "[course]\nhides_later = true\n")
+    small.change(small.source / "__init__.py", "numbers, other, shapes", "numbers, other")
+    course = small.load()
+    early = graded_without(course, course.exercise("numbers.clamp"))
+    late = graded_without(course, course.exercise("shapes.Square"))
+    assert "shapes.py" not in edition_files(course, early, grading=True)
+    assert "shapes.py" in edition_files(course, early)
+    assert {"shapes.py", "numbers.py"} <= edition_files(course, late, grading=True).keys()
+    small.change(small.numbers, "import functools\n", "import functools\nfrom . import shapes\n")
+    assert "shapes.py" in edition_files(course, early, grading=True)
+
+
 def test_what_gives_nothing_away_stays(small):
     """`gives_away` counts only while its own exercise is cut."""
     files = edition_files(small.load(), ["numbers.clamp"])
@@ -473,6 +487,27 @@ def test_quick_twins_of_rules_do_not_give_derivatives_away(course, tmp_path, exe
         edition = make_edition(tmp_path / "edition", [exercise], course)
         code = "import minigrad as mg\nx = mg.tensor([3.0], requires_grad=True)\n(x.sin() + x).sum().backward()\n"
         assert run(edition, f"{code}print(round(x.grad.item(), 3))").strip().endswith("0.01")
+
+
+def test_without_the_quick_sums_the_exercise_adds_gradients_up(course, tmp_path):
+    """An edition that lacks `engine.unbroadcast` names it where a small or a large gradient needs it, or uses it."""
+    edition = make_edition(tmp_path / "edition", ["engine.unbroadcast"], course)
+    said = run(
+        edition,
+        "import minigrad as mg\n"
+        "from minigrad import exercises\n"
+        "def slope(n):\n"
+        "    row = mg.ones(1, n, requires_grad=True)\n"
+        "    try:\n"
+        "        (row * mg.ones(n, n)).sum().backward()\n"
+        "        return tuple(row.grad.shape), row.grad[0, 0].item()\n"
+        "    except mg.errors.ExerciseNotDone as error:\n"
+        "        return error.exercise\n"
+        "print(slope(3), slope(300))\n"
+        "exercises.install({'engine.unbroadcast': lambda gradient, shape: gradient.sum(0, keepdim=True)})\n"
+        "print(slope(3), slope(300))\n",
+    )
+    assert said.split("\n") == ["engine.unbroadcast engine.unbroadcast", "((1, 3), 3.0) ((1, 300), 300.0)"]
 
 
 @pytest.mark.full("an edition for each exercise is imported", share=12)
