@@ -196,6 +196,7 @@ LEFT_OUT = {
     functions.Function,  # what all others are made of
     functions.Elementwise,
     tensor_functions.LinearFunction,
+    tensor_functions.AlongAxes,
     functions.Dot,  # of 2n + 1 Scalars: test_functions.py has it
 }
 

@@ -14,13 +14,14 @@ def first_use(package: str, module_of: Mapping[str, str]) -> tuple[Callable[[str
     """Return a package's ``__getattr__`` and ``__dir__`` (PEP 562).
 
     Args:
-        package: The package, for example ``"minigrad.draw"``.
-        module_of: For each name, the module of the package that defines it; none for a module that has all its names.
+        package: The package, or a module, for example ``"minigrad.draw"``.
+        module_of: For each name, the module of the package that defines it, or ``".sibling"`` of a module; none for a
+            module that has all its names.
     """
 
     def getattr_(name: str) -> Any:
         if name in module_of:
-            return getattr(importlib.import_module(f"{package}.{module_of[name]}"), name)
+            return getattr(importlib.import_module(f".{module_of[name]}", package), name)
         raise missing(package, name, sys.modules[package])
 
     def dir_() -> list[str]:

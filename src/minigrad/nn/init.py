@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from minigrad.nn.init_by_fan import kaiming_normal_, kaiming_uniform_, xavier_normal_, xavier_uniform_
 else:  # names that are not there are errors of mypy's
     _BY_FAN = ("kaiming_normal_", "kaiming_uniform_", "xavier_normal_", "xavier_uniform_")
-    __getattr__, __dir__ = first_use("minigrad.nn", dict.fromkeys(_BY_FAN, "init_by_fan"))
+    __getattr__, __dir__ = first_use(__name__, dict.fromkeys(_BY_FAN, ".init_by_fan"))
 
 _GAINS = {"linear": 1.0, "conv1d": 1.0, "conv2d": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0)}
 

@@ -29,7 +29,7 @@ def _arithmetic(specified: Callable[[Tensor, Any], Tensor], function: type[Eleme
 
     This is what `Tensor` does for any operands, written out for the most frequent case: three times as quick.
     """
-    form, large = numpy_forms.FORMS[function.kernel], arrays.large_for(function.kernel)
+    form = numpy_forms.FORMS[function.kernel]
     expression = (function.kernel, ("in", 1), ("in", 0)) if reverse else (function.kernel, ("in", 0), ("in", 1))
 
     def quick(self: Tensor, other: Any) -> Tensor:
@@ -50,7 +50,7 @@ def _arithmetic(specified: Callable[[Tensor, Any], Tensor], function: type[Eleme
             return specified(self, other)
         if not (dtype is _float32 or dtype is _float64):
             return specified(self, other)
-        if size >= large:
+        if size >= arrays.LARGE:
             if x.__class__ is not np.ndarray or not (y.__class__ is np.ndarray or y.__class__ is float):
                 return specified(self, other)
             if x.shape != getattr(y, "shape", x.shape):
@@ -84,14 +84,13 @@ def _arithmetic(specified: Callable[[Tensor, Any], Tensor], function: type[Eleme
 def _unary(specified: Callable[[Tensor], Tensor], function: type[Elementwise]) -> Any:
     """Return the quick form of a method without operands, for arrays of a floating type."""
     form, expression = numpy_forms.FORMS[function.kernel], (function.kernel, ("in", 0))
-    large = arrays.large_for(function.kernel)
 
     @functools.wraps(specified)
     def quick(self: Tensor) -> Tensor:
         x = self._array
         if abstract_depth or x.__class__ is not np.ndarray or x.dtype.kind != "f":
             return specified(self)
-        if x.size >= large:
+        if x.size >= arrays.large_for(function.kernel):
             return recorded(function, (self,), None, backends.quickest().elementwise(expression, (x,), x.dtype))
         token = _silence()
         try:

@@ -232,12 +232,11 @@ def test_the_students_object_is_in_the_library_meanwhile(monkeypatch):
 
     def test(student):
         """It is installed."""
-        seen.append(minigrad.derivatives.gradient(None) == [] and Scalar.__mul__.__module__)
+        seen.append(minigrad.derivatives.gradient(None))
 
     report_of(monkeypatch, test)
-    assert seen == ["minigrad.scalar"]
+    assert seen == [[]]
     assert minigrad.derivatives.gradient(lambda x: x, 1.0) == pytest.approx([1.0])
-    assert Scalar.__mul__.__module__ == "minigrad.quick.scalar"
 
 
 def test_a_failed_expectation(monkeypatch):
