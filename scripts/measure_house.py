@@ -26,7 +26,7 @@ LIBRARY, GRADER = "src/minigrad", "autograder"
 CONTENT = ("hidden", "wrong", "variants")
 """Folders of the grader whose files belong to a course, where they still stand in it."""
 OVERRIDES = ("standing_aside", "overrides")
-"""What the module is called that knows which objects of the library are replaced by a student's."""
+"""Names, then and now, of the module that knows which objects of the library a student's replace."""
 QUESTIONS = ("any_of", "exercise", "is_cut", "on_change", "state", "twin")
 SEAM = ("quick",)
 """The room that alone may ask them."""

@@ -16,7 +16,7 @@ _SECONDS = 300.0
 
 
 def achieved_on_naive(attacks: Iterable[Attack], released: Released) -> dict[str, list[str]]:
-    """What each attack that declares a gain won from the naive grader, by attack name.
+    """Points that each attack which declares a gain won from the naive grader, by its name.
 
     That grader itself runs behind bubblewrap, with a course, processes and a network of its own: the attacks are real.
 

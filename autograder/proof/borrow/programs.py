@@ -77,7 +77,7 @@ class Slot:
 
     @property
     def handed(self) -> list[str]:
-        """What the function is given: its arguments, and what a context has saved."""
+        """The function's arguments, and the first value that its context has saved."""
         given = [each for each in self.params if each.isidentifier() and each not in ("self", "ctx", "cls")]
         return [*given, *(["ctx.saved_values[0]"] if "ctx" in self.params else [])]
 

@@ -173,8 +173,9 @@ def _parts(x: Array) -> tuple[Any, ...]:
     """Return what a kernel gets of an array: the storage from the first element on, shape and strides."""
     shape = np.array(x.shape, np.int64)
     strides, rest = np.divmod(np.array(x.strides, np.int64), x.itemsize)
-    if rest.any() or (strides < 0).any():
+    if x.size and ((strides < 0) | (rest > 0))[shape > 1].any():
         return _parts(np.ascontiguousarray(x))  # a kernel counts whole elements, and only forwards
+    strides = np.maximum(strides, 0)  # NumPy may leave anything for an axis along which nobody steps
     if x.flags.c_contiguous:
         return x.reshape(-1), shape, strides
     length = int((shape - 1) @ strides) + 1 if x.size else 0

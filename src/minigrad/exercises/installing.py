@@ -180,7 +180,7 @@ def _asks_for_class(member: Any) -> bool:
 
 
 def _held(cell: CellType) -> Any:
-    """What a cell of a closure holds; None of one that is still empty."""
+    """Return the value in a cell of a closure, or None where the cell is still empty."""
     return None if cell == CellType() else cell.cell_contents
 
 

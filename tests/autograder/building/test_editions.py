@@ -360,6 +360,13 @@ class SmallCourseAt(SmallCourse):
         self.toml = root / "course" / "course.toml"
 
 
+@pytest.mark.parametrize("exercise", ["tensor_functions.View", "fast_ops.tensor_map", "training.sgd_step"])
+def test_quick_forms_stay_where_nothing_forbids_them(course, exercise):
+    """From tensors on, a rule is handed gradients by the quick pass: of any strides, as users' rules are."""
+    files = edition_files(course, graded_without(course, course.exercise(exercise)))
+    assert {f"quick/{name}.py" for name in ("backward", "functions", "tensor_functions", "tensors")} <= files.keys()
+
+
 @pytest.mark.full("an edition for each exercise is imported", share=96)
 def test_processes_that_build_the_same_edition_agree(small, tmp_path):
     """Four processes at once leave one whole edition and no debris."""

@@ -7,7 +7,7 @@ import pytest
 
 import minigrad
 from minigrad import exercises, fast_ops, operators, tensor_ops
-from minigrad.backends import teaching
+from minigrad.backends import arrays, teaching
 from minigrad.backends.loops import start_value
 from minigrad.backends.python import PythonBackend
 from minigrad.compiling import Kernel, interpreted
@@ -243,3 +243,12 @@ def test_the_teaching_backend_runs_installed_kernels():
     with exercises.install({"fast_ops.tensor_map": answer}):
         assert backend.elementwise(("neg", ("in", 0)), [x], F64).tolist() == [999.0, 998.0]
     assert backend.elementwise(("neg", ("in", 0)), [x], F64).tolist() == [-1.0, -2.0]
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (2, 0), (0, 2), (1,), (2, 3)])
+def test_axes_that_run_backwards(shape):
+    """Also one of a single element, or of none, whose stride NumPy leaves negative in an array that lies in order."""
+    x = np.arange(float(np.prod(shape))).reshape(shape)[tuple([slice(None, None, -1)] * len(shape))]
+    with minigrad.backend("python"):
+        np.testing.assert_array_equal(arrays.elementwise("add", x, x), x + x)
+        np.testing.assert_array_equal(arrays.reduce("add", x, (0,)), x.sum(0))
