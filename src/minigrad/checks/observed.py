@@ -104,13 +104,10 @@ class Observed:
 
     def _launched(self, frame: FrameType) -> str:
         """Return the call of a kernel that a function of ours runs, and is about to run; nothing for all others."""
-        code, given = frame.f_code, []
-        if code.co_qualname == "compiled.<locals>.call":
-            kernel, given = frame.f_locals.get("fast"), list(_arguments(frame))
-        elif code.co_argcount and code.co_varnames[0] == "kernel":
-            (_, kernel), *given = _arguments(frame)
-        else:
+        code = frame.f_code
+        if not code.co_argcount or code.co_varnames[0] != "kernel":
             return ""
+        (_, kernel), *given = _arguments(frame)
         function = getattr(kernel, "py_func", kernel)
         if not isinstance(function, FunctionType):
             return ""

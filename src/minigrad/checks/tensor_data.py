@@ -43,18 +43,15 @@ def index_errors(hint: str) -> Iterator[None]:
         raise Expectation(error, None, f"raised IndexError: {error}", hint, None) from error
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function compiled by Numba with its helpers. A call names in one line the code that Numba refuses."""
+def run_compiled(kernel: Callable[..., Any], *args: object) -> Any:
+    """Run a function compiled by Numba with its helpers. Where Numba refuses its code, one line says which."""
     from minigrad.compiling import compile_kernel
     from minigrad.machine._numba import numba
 
-    def call(*args: object) -> Any:
-        try:
-            return compile_kernel(function, parallel=False).dispatcher(*args)
-        except numba.core.errors.NumbaError as error:
-            raise Expectation(None, None, f"Numba refuses: {_line_of(str(error))}", COMPILES, None) from None
-
-    return call
+    try:
+        return compile_kernel(kernel, parallel=False).dispatcher(*args)
+    except numba.core.errors.NumbaError as error:
+        raise Expectation(None, None, f"Numba refuses: {_line_of(str(error))}", COMPILES, None) from None
 
 
 def _line_of(message: str) -> str:
@@ -150,7 +147,7 @@ def buffered_position(student: SimpleNamespace) -> None:
 def compiled_position(student: SimpleNamespace) -> None:
     """Numba compiles it, and the result is the same."""
     index, strides = np.array([2, 1]), np.array([3, 1])
-    seen = plain(compiled(student.index_to_position)(index, strides))
+    seen = plain(run_compiled(student.index_to_position, index, strides))
     expect(seen, 7, hint="Numba's result, for index (2, 1) and strides (3, 1)")
 
 
@@ -230,7 +227,7 @@ def buffered_index(student: SimpleNamespace) -> None:
 def compiled_index(student: SimpleNamespace) -> None:
     """Numba compiles it, and the result is the same."""
     seen = np.full(2, 9)
-    compiled(student.to_index)(5, np.array([2, 3]), seen)
+    run_compiled(student.to_index, 5, np.array([2, 3]), seen)
     expect(plain(seen), [1, 2], hint="Numba's result, for element 5 of shape (2, 3)", when={(9, 9): UNWRITTEN})
 
 
@@ -417,5 +414,5 @@ def buffered_broadcast(student: SimpleNamespace) -> None:
 def compiled_broadcast(student: SimpleNamespace) -> None:
     """Numba compiles it, and the result is the same."""
     seen = np.full(2, 9)
-    compiled(student.broadcast_index)(np.array([2, 1]), np.array([3, 2]), np.array([1, 2]), seen)
+    run_compiled(student.broadcast_index, np.array([2, 1]), np.array([3, 2]), np.array([1, 2]), seen)
     expect(plain(seen), [0, 1], hint="Numba's result, for index (2, 1) in shape (3, 2)", when={(9, 9): UNWRITTEN})
