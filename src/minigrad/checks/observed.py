@@ -48,7 +48,9 @@ class Observed:
 
     def __enter__(self) -> Observed:
         self._before = sys.getprofile()
-        sys.setprofile(self._note)
+        # It is held here: where recursion ends in the profiler itself, CPython drops the profiler while it still runs.
+        self._profiler = self._note
+        sys.setprofile(self._profiler)
         return self
 
     def __exit__(
