@@ -234,10 +234,9 @@ def evaluate(expression: Expression, inputs: Sequence[Array | float], dtype: np.
     values = [*map(inputs.__getitem__, _values_of(expression))]
     if by_numpy and any(hasattr(x, "dtype") and x.dtype.kind != "f" for x in values):
         return numpy_forms.evaluate(expression, inputs)
+    # A kernel would read 64 bits of a whole number, which may have more.
     if int in map(type, inputs) and promote(values).kind == "f":
-        inputs = [
-            float(x) if isinstance(x, int) else x for x in inputs
-        ]  # a kernel would read 64 bits, it may have more
+        inputs = [float(x) if isinstance(x, int) else x for x in inputs]
     if dtype is None:
         dtype = np.dtype(bool) if kernel in _COMPARISONS else promote(values)
     return backends.current(*inputs).elementwise(expression, inputs, dtype)

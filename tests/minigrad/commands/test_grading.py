@@ -75,18 +75,18 @@ def test_two_attempts_are_graded(folder):
     """The class's own report on real answers; the second one says what it won; the page has both."""
     rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
     first = minigrad("grade")
-    assert "operators.comparison: 2 of 4 points" in first and "less than is <, not <=" in first
+    assert "operators.comparison: 3.25 of 4 points" in first and "less than is <, not <=" in first
     rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG.replace("<=", "<"))
     second = minigrad("grade", f"{LESSON}.ipynb")
-    assert "operators.comparison: 2 → 4 of 4 points; won: order" in second
+    assert "operators.comparison: 3.25 → 4 of 4 points; won: order" in second
     following = "operators.arithmetic: `minigrad hint operators.arithmetic`, `minigrad solution operators.arithmetic`."
-    assert f"together 2 of 30 points. Next: {following}" in first and "together 4 of 30 points. Next: " in second
+    assert f"together 3.25 of 30 points. Next: {following}" in first and "together 4 of 30 points. Next: " in second
     pages = folder / ".minigrad"
     assert (pages / "report.html").as_uri() in first
     assert first.startswith(f"Graded: {LESSON}.ipynb\n")
     assert progressing.read()[ID].graded == 2 and attempts.no_attempt(ID, folder) == ""
     page = pages / f"report-{LESSON}.html"
-    assert page.as_uri() in second and "2 → 4 of 4 points; won: order" in page.read_text(encoding="utf-8")
+    assert page.as_uri() in second and "3.25 → 4 of 4 points; won: order" in page.read_text(encoding="utf-8")
 
 
 def test_lessons_that_are_begun_are_graded(folder, monkeypatch):
