@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md can be taken at its word: its walks for an op and an exercise, done as written, work."""
+"""The guides can be taken at their word: the walks for an op and an exercise, done as written, work."""
 
 import ast
 import importlib.util
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-COPIED = ("autograder", "course", "notebooks", "scripts", "src", "tests", "CONTRIBUTING.md", "pyproject.toml")
+COPIED = ("autograder", "course", "notebooks", "docs", "scripts", "src", "tests", "CONTRIBUTING.md", "pyproject.toml")
 LEFT = shutil.ignore_patterns("__pycache__", ".*", "source", "masters", "release", "gradebook.db", "screenshots")
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 PLACE = re.compile(
@@ -32,7 +32,7 @@ class Step:
 
 def steps_of(document, title):
     """The blocks below a heading, in order."""
-    section = re.split(r"^### ", document, flags=re.MULTILINE)
+    section = re.split(r"^#+ ", document, flags=re.MULTILINE)
     (walk,) = [text for text in section if text.startswith(f"{title}\n")]
     found, end = [], 0
     for block in BLOCK.finditer(walk):
@@ -123,10 +123,10 @@ def run(command, scratch):
     return done.returncode, done.stdout + done.stderr
 
 
-def walk(title, scratch):
-    """Do a walk as CONTRIBUTING.md says; return each command with its exit code and words."""
+def walk(guide, title, scratch):
+    """Do a walk as a guide says; return each command with its exit code and words."""
     ran = []
-    for step in steps_of((scratch / "CONTRIBUTING.md").read_text(), title):
+    for step in steps_of((scratch / guide).read_text(), title):
         if step.language == "sh":
             ran += [(command, *run(command, scratch)) for command in step.text.strip().split("\n")]
         else:
@@ -164,7 +164,7 @@ print(mg.__file__)
 def test_the_walk_of_an_op(scratch, unmeasured):
     """After one entry, atan has values and gradients, as numbers, arrays and compiled loops, and passes the tests."""
     with unmeasured():
-        (_, typing, _), (_, listing, _), (_, code, said) = walk("An op", scratch)
+        (_, typing, _), (_, listing, _), (_, code, said) = walk("CONTRIBUTING.md", "An op", scratch)
         assert (typing, listing, code) == (0, 0, 0), said
         passed = int(re.search(r"(\d+) passed", said)[1])
         assert passed > 30
@@ -177,7 +177,7 @@ def test_the_walk_of_an_op(scratch, unmeasured):
 def test_the_walk_of_an_exercise(scratch, unmeasured):
     """Laid out, filled in, built and proved: each command does what the walk says, and then nothing is missing."""
     with unmeasured():
-        ran = walk("An exercise", scratch)
+        ran = walk("docs/contributing/exercise.md", "Add an exercise", scratch)
     assert [command.split()[1] for command, _, _ in ran] == ["new", "build", "verify", "verify", "new"]
     assert [code for _, code, _ in ran] == [1, 0, 0, 0, 0], ran
     assert "nothing is missing" in ran[-1][2]
