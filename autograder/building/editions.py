@@ -278,7 +278,7 @@ def _of_later_exercises(course: Course, cut: Sequence[Exercise]) -> Iterator[Pat
     """
     order = list(dict.fromkeys(course.assignment_of(each).name for each in course.exercises.values()))
     places = {each.id: order.index(course.assignment_of(each).name) for each in course.exercises.values()}
-    own = min(places[each.id] for each in cut)
+    own = min((places[each.id] for each in cut), default=0)
     later = {each.id for each in cut if places[each.id] > own}
     holding: dict[Path, set[str]] = {}
     for exercise in course.exercises.values():
