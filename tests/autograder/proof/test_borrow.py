@@ -3,7 +3,7 @@
 import builtins
 import runpy
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,6 +16,7 @@ from tiers import CHOICE, SPENT, Choice
 from typer.testing import CliRunner
 
 import minigrad
+from autograder.building import editions
 from autograder.building.slicing import slice_exercise
 from autograder.cli import app
 from autograder.course import Course
@@ -47,11 +48,18 @@ def judge() -> Iterator[Judge]:
         yield judge
 
 
-def planted(course: Course, exercise: str) -> Course:
-    """The course whose exercise hides nothing, and neither does any assignment."""
-    bare = replace(course.exercise(exercise), hides=())
-    assignments = {name: replace(each, hides=()) for name, each in course.assignments.items()}
-    return replace(course, exercises={**course.exercises, exercise: bare}, assignments=assignments)
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Course]:
+    """Makes the course whose exercise hides nothing, nor does an assignment, and no module says what it shows."""
+    monkeypatch.setattr(editions, "shown_by", lambda _: ())
+
+    def plant(exercise: str) -> Course:
+        bare = replace(COURSE.exercise(exercise), hides=())
+        assignments = {name: replace(each, hides=()) for name, each in COURSE.assignments.items()}
+        exercises = {**COURSE.exercises, exercise: bare}
+        return replace(COURSE, exercises=exercises, assignments=assignments, hides_later=False)
+
+    return plant
 
 
 @pytest.fixture
@@ -95,13 +103,13 @@ def test_an_edition_keeps_no_answer(
 @pytest.mark.parametrize(
     ("exercise", "source"),
     [
-        ("tensor_data.shape_broadcast", "the broadcasting of arrays"),
-        ("operators.elementary", "operators:FORMS/relu/of_integers"),
+        ("tensor_data.strides_from_shape", "backends.geometry:contiguous_strides"),
+        ("operators.elementary", "backends.numpy_forms:rectified"),
     ],
 )
-def test_the_search_finds_what_is_not_cut(exercise: str, source: str) -> None:
+def test_the_search_finds_what_is_not_cut(planted: Callable[[str], Course], exercise: str, source: str) -> None:
     """Without `hides` an edition holds an answer, which the search names."""
-    with Judge(planted(COURSE, exercise), shrink_seconds=0) as generous:
+    with Judge(planted(exercise), shrink_seconds=0) as generous:
         chosen = generous.course.exercise(exercise)
         found = search(generous, chosen, 60.0, only=lambda name: name == source)
     assert source in {leak.source for leak in found.open}
@@ -181,9 +189,11 @@ def test_the_judge_follows_a_borrowed_kernel(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.full("each starts a sandbox with all of the library", share=48)
-def test_programs_without_a_pattern_pay_where_nothing_is_hidden(exercise: str, source: str) -> None:
+def test_programs_without_a_pattern_pay_where_nothing_is_hidden(
+    planted: Callable[[str], Course], exercise: str, source: str
+) -> None:
     """With what `hides` cuts, each of them earns points: it borrows what it claims."""
-    with Judge(planted(COURSE, exercise), shrink_seconds=0) as generous:
+    with Judge(planted(exercise), shrink_seconds=0) as generous:
         found = search(generous, generous.course.exercise(exercise), 10.0, only=lambda _: False)
     assert source in {leak.source for leak in found.open}
 

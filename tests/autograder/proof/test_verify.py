@@ -408,7 +408,7 @@ def killed(*_):
 @pytest.mark.full("each problem is found by a run of its own", share=24)
 @pytest.mark.parametrize(
     ("module", "begins", "run"),
-    [("verify", "_end_without_a_word", verify), ("mutants.running", "_begin", run_mutants)],
+    [("verify", "end_without_a_word", verify), ("mutants.running", "_begin", run_mutants)],
 )
 def test_a_process_that_was_ended(place, tmp_path, monkeypatch, module, begins, run):
     """One sentence says so, and what to try; exit codes and tracebacks of a pool are nobody's business."""
