@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import minigrad as mg
 from minigrad import backends, exercises, fast_ops, functions, operators, tensor_data, tensor_functions, tensor_ops
 from minigrad.backends import arrays, numpy_forms
-from minigrad.backends.numba import scattering, threads
+from minigrad.backends.numba import threads
 from minigrad.cli import app
 from minigrad.errors import ExerciseNotDone
 from minigrad.machine import overrides
@@ -227,7 +227,7 @@ def test_every_form_names_what_there_is():
 @pytest.mark.parametrize("grain", [1, 1 << 20])
 def test_rows_are_added_where_they_belong(monkeypatch, shape, rest, dtype, grain):
     """Every row comes to its place, in NumPy's order; a place that is named often gets all of them."""
-    monkeypatch.setattr(scattering, "GRAIN", grain)
+    monkeypatch.setattr(threads, "GRAIN", grain)
     monkeypatch.setattr(threads, "thread_count", lambda: 2)  # where there is one, it takes both parts
     rng = np.random.default_rng(0)
     places, rows = rng.integers(-9, 9, shape), (100 * rng.normal(size=(*shape, *rest))).astype(dtype)

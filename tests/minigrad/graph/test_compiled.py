@@ -13,7 +13,7 @@ from random_programs import Program as RandomProgram
 import minigrad as mg
 from minigrad import nn
 from minigrad.backends import guarded, splitting
-from minigrad.backends.numba import compiler, fused
+from minigrad.backends.numba import compiler, fused, threads
 from minigrad.graph import cond, optimize, scan, trace
 from minigrad.graph.compiled import Program
 from minigrad.nn import functional as F  # noqa: N812 (PyTorch's habit)
@@ -55,7 +55,7 @@ def test_many_random_programs_in_python(first):
 @pytest.mark.parametrize("seed", range(40, 48))
 def test_other_limits(seed, kind, monkeypatch):
     """The same with all loops shared by threads, long rows cut, values kept outside of the stack, and streams."""
-    monkeypatch.setattr(fused, "GRAIN", 1)
+    monkeypatch.setattr(threads, "GRAIN", 1)
     monkeypatch.setattr(fused, "SCRATCH", 2)
     monkeypatch.setattr(fused, "BLOCK", 2)
     monkeypatch.setattr(splitting, "BLOCK", 1)
@@ -227,10 +227,10 @@ def test_threads():
             if not np.array_equal(quick(inputs[n]).numpy(), wanted[n].numpy()):
                 wrong.append(n)
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for each in threads:
+    workers = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for each in workers:
         each.start()
-    for each in threads:
+    for each in workers:
         each.join()
     assert not wrong
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from minigrad.backends.guarded import address
 from minigrad.backends.numba import convolution_kernels, pool, threads
-from minigrad.backends.numba.elementwise import GRAIN, elementwise, parameters
+from minigrad.backends.numba.elementwise import elementwise, parameters
 
 Array = np.ndarray[Any, Any]
 Pair = tuple[int, int]
@@ -187,7 +187,7 @@ def _products(planes: Array, geometry: _Geometry, d: Array, groups: int) -> Arra
         *[planes[0, 0].size, rows * width],
     ]
     kernel = convolution_kernels.weight_gradient(d.dtype, len(shifts))
-    count = min(threads.thread_count(), max(length * n * outputs * channels * len(shifts) // (8 * GRAIN), 1))
+    count = threads.count_for(length * n * outputs * channels * len(shifts) // 8, d.itemsize)
     threads.run(kernel, parameters(numbers), threads.parts(units * slots, count))
     return out[0] if slots == 1 else np.asarray(np.add.reduce(out, axis=0))
 
@@ -235,7 +235,7 @@ def _framed(x: Array, size: Pair, start: Pair) -> Array:
     framed = pool.empty((*x.shape[:2], *size), x.dtype)
     images = x.shape[0] * x.shape[1]
     numbers = [address(framed), address(x), *x.shape[2:], *size, *start]
-    count = min(threads.thread_count(), max(framed.size // GRAIN, 1))
+    count = threads.count_for(framed.size, framed.itemsize)
     threads.run(convolution_kernels.frame(x.dtype), parameters(numbers), threads.parts(images, count))
     return framed
 
@@ -277,5 +277,5 @@ def _correlate(planes: Array, width: int, weight: Array, shifts: list[int], targ
         *[out[0, 0].size, target.start, *target.steps, planes[0, 0].size],
     ]
     kernel = convolution_kernels.correlation(planes.dtype, taps)
-    count = min(threads.thread_count(), max(items * 2 * inputs * taps * length // (8 * GRAIN), 1))
+    count = threads.count_for(items * 2 * inputs * taps * length // 8, planes.itemsize)
     threads.run(kernel, parameters(numbers), threads.parts(items, count))

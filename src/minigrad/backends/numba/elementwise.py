@@ -22,11 +22,6 @@ from minigrad.backends.numba.expressions import Formula, compute_dtype
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-GRAIN = 16_384
-"""Operations that are worth a thread: waking one up takes about as long."""
-
-DEAR = ("exp", "log", "sigmoid", "tanh", "expm1", "log1p", "softplus", "math_")
-
 STREAM_BUFFER = 512
 """Elements computed in the first-level cache before they are written past the caches."""
 
@@ -102,7 +97,7 @@ class Piece:
 
     __slots__ = ("kernel", "multiple", "numbers", "shifts", "total", "worth")
 
-    def __init__(self, kernel: compiler.Kernel, axes: Sequence[Axis], shifts: Sequence[int], weight: int) -> None:
+    def __init__(self, kernel: compiler.Kernel, axes: Sequence[Axis], shifts: Sequence[int], formula: Formula) -> None:
         self.kernel = kernel
         self.shifts = tuple(shifts)
         self.total = int(np.prod([n for n, _ in axes]))
@@ -111,7 +106,7 @@ class Piece:
             self.numbers += [steps[operand] for _, steps in axes]
         # Whole rows, unless there are so few that they cannot be shared out evenly.
         self.multiple = axes[-1][0] if self.total >= 64 * axes[-1][0] else 64
-        self.worth = max(self.total * weight // GRAIN, 1)
+        self.worth = threads.worth(self.total * formula.weight, formula.dtype.itemsize)
 
 
 class _Plan:
@@ -131,8 +126,6 @@ class _Plan:
         self.kinds = [(memory_dtype(d), isinstance(d, np.dtype)) for d, _, _ in layouts]
         self.itemsizes = [dtype.itemsize] + [layouts[i][0].itemsize for i in self.arrays]
         self.strides = [self._broadcast(layouts[i]) for i in self.arrays]
-        text = "\n".join(self.formula.lines)
-        self.weight = len(self.formula.lines) + 8 * sum(text.count(name) for name in DEAR)
         self.size = int(np.prod(self.shape)) * dtype.itemsize
         self._fresh: dict[bool, list[Piece]] = {}
         self._given: dict[tuple[int, ...], list[Piece]] = {}
@@ -159,7 +152,7 @@ class _Plan:
         if self.empty:
             return []
         axes = collapse(self.shape, (strides, *self.strides))
-        return [Piece(self._kernel(a, stream), a, shifts, self.weight) for a, shifts in blocks(axes)]
+        return [Piece(self._kernel(a, stream), a, shifts, self.formula) for a, shifts in blocks(axes)]
 
     def _kernel(self, axes: Sequence[Axis], stream: bool) -> compiler.Kernel:
         layout = [kind(step) for step in axes[-1][1]]

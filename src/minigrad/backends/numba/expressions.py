@@ -37,6 +37,10 @@ def compute_dtype(inputs: Sequence[Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.int64 if whole else np.float64)
 
 
+DEAR = ("erf", "exp", "expm1", "log", "log1p", "math_", "sigmoid", "softplus", "tanh")
+"""Functions that take longer than an operation."""
+
+
 class Formula:
     """The body of a loop: lines that compute one element, and the names that they use.
 
@@ -93,6 +97,11 @@ class Formula:
         name = f"f{len(self.functions)}"
         self.functions[name] = function
         return f"number({name}({', '.join(f'{{{i}}}' for i in range(arity))}))"
+
+    @property
+    def weight(self) -> int:
+        """Return how long an element takes, in operations: a function such as exp takes as long as two."""
+        return len(self.lines) + sum(line.count(name) for line in self.lines for name in DEAR)
 
     @property
     def complete(self) -> bool:

@@ -20,9 +20,8 @@ from minigrad import operators
 from minigrad.backends.fused import ELEMENT, ONCE, ROW, Loop, Operand, Walks
 from minigrad.backends.geometry import Axis, kind
 from minigrad.backends.guarded import HEADER
+from minigrad.backends.numba import threads
 from minigrad.backends.numba.elementwise import (
-    DEAR,
-    GRAIN,
     STREAM_BUFFER,
     STREAM_FROM,
     indent,
@@ -66,9 +65,7 @@ class Part:
         self.opaque: dict[str, str] = {}
         self._levels()
         body = self._body()
-        text = "\n".join(self.formula.lines)
-        weight = 1 + len(self.formula.lines) + 8 * sum(text.count(name) for name in DEAR)
-        self.worth = max(self.rows * row * weight // GRAIN, 1)
+        self.worth = threads.worth(self.rows * row * (1 + self.formula.weight), self.formula.dtype.itemsize)
         stacked = row <= SCRATCH and len(self.scratches) <= 4
         self.scratch = 0 if stacked else row * len(self.scratches)
         self.numbers = [self.total, *[o.offset + s for o, s in zip(self.operands, shifts, strict=True)]]

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
-from minigrad.backends.numba.elementwise import GRAIN, indent, parameters
+from minigrad.backends.numba.elementwise import indent, parameters
 
 Array = np.ndarray[Any, Any]
 Pair = tuple[int, int]
@@ -106,7 +106,7 @@ def _run(name: str, image: Array, out: Array, places: Array | None, kernel: Pair
     planes = image.shape[0] * image.shape[1]
     numbers = [address(image), address(out), address(out if places is None else places)]
     numbers += [rows, columns, height * width, width, *stride, dilation[0] * width]
-    count = min(threads.thread_count(), max(out.size * kernel[0] * kernel[1] // GRAIN, 1))
+    count = threads.count_for(out.size * kernel[0] * kernel[1], out.itemsize)
     threads.run(_kernel(name, image.dtype, kernel, dilation[1]), parameters(numbers), threads.parts(planes, count))
 
 

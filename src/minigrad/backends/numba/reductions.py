@@ -27,8 +27,6 @@ from minigrad.backends.geometry import Axis, collapse, contiguous_strides, kind
 from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import (
-    DEAR,
-    GRAIN,
     Layout,
     aligned,
     between_elements,
@@ -99,10 +97,9 @@ class _Piece:
         rows = math.prod(n for n, _ in folded)
         units = math.prod(n for n, _ in kept) * (1 if self.folds_inner else -(-self.inner // BLOCK))
         total = rows * self.inner * math.prod(n for n, _ in kept)
-        large = total * plan.weight > 2 * GRAIN
-        self.slots = min(rows, -(-PARTIALS // units)) if large else 1
+        self.worth = threads.worth(total * (1 + plan.formula.weight), plan.formula.dtype.itemsize)
+        self.slots = min(rows, -(-PARTIALS // units)) if self.worth > 1 else 1
         self.items = units * self.slots
-        self.worth = max(total * plan.weight // GRAIN, 1)
         ordered = [*kept, *folded, axes[-1]]
         self.kernel = _generate(plan, len(kept), len(folded), [kind(s) for s in steps], self.folds_inner)
         self.numbers = [units, rows, self.slots, plan.out_size, self.inner, *[n for n, _ in ordered[:-1]]]
@@ -131,8 +128,6 @@ class _Plan:
         self.formula = Formula(expression, compute_dtype(stand_ins, dtype))
         self.kinds = [(memory_dtype(d), isinstance(d, np.dtype)) for d, _, _ in layouts]
         self.itemsizes = [dtype.itemsize] + [d.itemsize for d, _, _ in arrays]
-        text = "\n".join(self.formula.lines)
-        self.weight = 1 + len(self.formula.lines) + 8 * sum(text.count(name) for name in DEAR)
         self.start = self._start()
         self.copies = any(between_elements(layout) for layout in arrays)
         strides = self._strides(whole, axes, arrays)

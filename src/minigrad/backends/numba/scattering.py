@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, threads
-from minigrad.backends.numba.elementwise import GRAIN, parameters
+from minigrad.backends.numba.elementwise import parameters
 
 Array = np.ndarray[Any, Any]
 
@@ -49,6 +49,6 @@ def add_rows(out: Array, places: Array, rows: Array) -> None:
         rows: Shape (*places.shape, ...), of out's dtype, in row-major order.
     """
     width = math.prod(out.shape[1:])
-    work = threads.parts(width, min(threads.thread_count(), max(rows.size // GRAIN, 1)), 64 // out.itemsize)
+    work = threads.parts(width, threads.count_for(rows.size, rows.itemsize), 64 // out.itemsize)
     numbers = [address(out), address(rows), address(places), places.size, width]
     threads.run(_kernel(out.dtype), parameters(numbers), work)

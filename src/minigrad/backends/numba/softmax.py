@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
-from minigrad.backends.numba.elementwise import GRAIN, STREAM_FROM, elementwise, parameters
+from minigrad.backends.numba.elementwise import STREAM_FROM, elementwise, parameters
 from minigrad.backends.numba.reductions import reduce_expression
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _run(name: str, *inputs: Array) -> Array:
     if not out.size:
         return out
     stream = out.nbytes >= STREAM_FROM and length % (64 // dtype.itemsize) == 0 and address(out) % 64 == 0
-    count = min(threads.thread_count(), max(out.size * 10 // GRAIN, 1))
+    count = threads.count_for(out.size * 10, out.itemsize)
     work = threads.parts(out.size // length, count)
     scratch = pool.empty((work.count, -(-length // 16) * 16), dtype)
     numbers = [address(out), *[address(x) for x in rows], address(scratch), length, scratch.shape[1]]

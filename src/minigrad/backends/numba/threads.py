@@ -26,6 +26,9 @@ from typing import Any
 
 from minigrad.backends.numba.compiler import Kernel
 
+GRAIN = 1 << 18
+"""Bytes of elements that are worth a thread, with one operation on each: waking one takes as long."""
+
 _busy = threading.Lock()
 _forked = False
 
@@ -47,6 +50,16 @@ def thread_count() -> int:
         return 1
     _parallel_for()
     return int(_numba_threads()())
+
+
+def worth(operations: int, itemsize: int) -> int:
+    """Return how many threads so many operations on elements of that size are worth."""
+    return max(operations * itemsize // GRAIN, 1)
+
+
+def count_for(operations: int, itemsize: int) -> int:
+    """Return how many threads run a kernel of so many operations on elements of that size."""
+    return min(thread_count(), worth(operations, itemsize))
 
 
 @cache
