@@ -56,7 +56,7 @@ def step_on_arrays(result: Tensor, d_output: Any) -> Sequence[Any]:
         usable(result, ctx.saved_values)
         derivatives: Any = function.backward(ctx, d_output)
         return derivatives if derivatives.__class__ is tuple else (derivatives,)
-    small = d_output.size < arrays.LARGE_AND_DEAR
+    small = d_output.size < arrays.LARGE
     rule = rules.get(function) if small else None
     if rule is not None and changes.last_change < result._tick:
         return rule(d_output, result)  # type: ignore[no-any-return]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.backends.numba import NumbaBackend, compiler
+from minigrad.backends.numba import NumbaBackend, compiler, elementwise, ufuncs
 
 A, B = ("in", 0), ("in", 1)
 
@@ -18,13 +18,10 @@ A, B = ("in", 0), ("in", 1)
 @pytest.fixture
 def fresh(tmp_path, monkeypatch):
     """Use an empty folder, and forget what is loaded."""
-    from minigrad.backends.numba import elementwise
-
     monkeypatch.setenv("MINIGRAD_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr(compiler, "_loaded", {})
-    elementwise._plan.cache_clear()
+    forget(monkeypatch)
     yield tmp_path / "kernels"
-    elementwise._plan.cache_clear()
+    forget(monkeypatch)
 
 
 def compute():
@@ -35,10 +32,9 @@ def compute():
 
 def forget(monkeypatch):
     """Act like another process."""
-    from minigrad.backends.numba import elementwise
-
     monkeypatch.setattr(compiler, "_loaded", {})
     elementwise._plan.cache_clear()
+    ufuncs._ufunc.cache_clear()
 
 
 def test_a_second_process_does_not_compile(fresh, monkeypatch):

@@ -29,6 +29,7 @@ from minigrad.backends.numba import (  # noqa: E402 (after the sentence on what 
     reductions,
     scattering,
     softmax,
+    ufuncs,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +58,10 @@ class NumbaBackend:
             dtype: The dtype of the result.
             out: Where to put the result: an array of its shape that is none of the inputs, or exactly one of them.
         """
-        return elementwise.elementwise(expression, inputs, np.dtype(dtype), out)
+        dtype = np.dtype(dtype)
+        if out is None and dtype.kind == "f" and (found := ufuncs.apply(expression, inputs, dtype)) is not None:
+            return found
+        return elementwise.elementwise(expression, inputs, dtype, out)
 
     def reduce(self, kernel: str, x: Array, axes: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Fold axes away with "add", "mul", "max" or "min". nan wins over every other number."""

@@ -210,7 +210,18 @@ def generate(
     lines = pointers(dtype, inputs)
     lines += _strides(layout, rank)
     body = _loop(formula, dtype, inputs, layout, rank, stream)
-    text = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines + body)])
+    return define("elementwise", formula, lines + body)
+
+
+def define(name: str, formula: Formula, lines: Sequence[str]) -> compiler.Kernel:
+    """Return the kernel that consists of these lines.
+
+    Args:
+        name: A word for the name of its file.
+        formula: What the lines compute.
+        lines: The body of the function.
+    """
+    text = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
     described = (
         f"# computed in {formula.dtype}\n{formula.describe_constants()}\n{formula.describe_functions()}\n{text}\n"
     )
@@ -221,7 +232,7 @@ def generate(
         exec(text, scope)
         return scope["kernel"]
 
-    return compiler.kernel("elementwise", described, make, keep=formula.complete)
+    return compiler.kernel(name, described, make, keep=formula.complete)
 
 
 def indent(lines: Sequence[str]) -> list[str]:

@@ -38,7 +38,7 @@ def compute_dtype(inputs: Sequence[Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 DEAR = ("erf", "exp", "expm1", "log", "log1p", "math_", "sigmoid", "softplus", "tanh")
-"""Functions that take longer than an operation."""
+"""Functions that take longer than arithmetic."""
 
 
 class Formula:
@@ -100,8 +100,8 @@ class Formula:
 
     @property
     def weight(self) -> int:
-        """Return how long an element takes, in operations: a function such as exp takes as long as two."""
-        return len(self.lines) + sum(line.count(name) for line in self.lines for name in DEAR)
+        """Return how many functions such as exp there are; arithmetic takes less time than reading and writing."""
+        return max(sum(line.count(name) for line in self.lines for name in DEAR), 1)
 
     @property
     def complete(self) -> bool:

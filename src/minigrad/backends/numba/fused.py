@@ -65,7 +65,7 @@ class Part:
         self.opaque: dict[str, str] = {}
         self._levels()
         body = self._body()
-        self.worth = threads.worth(self.rows * row * (1 + self.formula.weight), self.formula.dtype.itemsize)
+        self.worth = threads.worth(self.rows * row * self.formula.weight, self.formula.dtype.itemsize)
         stacked = row <= SCRATCH and len(self.scratches) <= 4
         self.scratch = 0 if stacked else row * len(self.scratches)
         self.numbers = [self.total, *[o.offset + s for o, s in zip(self.operands, shifts, strict=True)]]

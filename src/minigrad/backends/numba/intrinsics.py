@@ -29,6 +29,7 @@ __all__ = [
     "multiply_add",
     "multiply_add_any_order",
     "opaque",
+    "operand",
     "pointer",
     "select",
     "store",
@@ -69,6 +70,17 @@ def pointer(typing_context: Any, address: Any, dtype: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(result))
 
     return result(types.int64, dtype), generate
+
+
+@intrinsic
+def operand(typing_context: Any, item: Any, place: Any, dtype: Any) -> Any:
+    """Return the pointer at a place of a list of pointers, as one to elements of a dtype."""
+    result = types.CPointer(dtype.dtype)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(builder.load(builder.gep(args[0], [args[1]])), context.get_value_type(result))
+
+    return result(item, types.int64, dtype), generate
 
 
 @intrinsic

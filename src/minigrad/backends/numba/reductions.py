@@ -97,7 +97,7 @@ class _Piece:
         rows = math.prod(n for n, _ in folded)
         units = math.prod(n for n, _ in kept) * (1 if self.folds_inner else -(-self.inner // BLOCK))
         total = rows * self.inner * math.prod(n for n, _ in kept)
-        self.worth = threads.worth(total * (1 + plan.formula.weight), plan.formula.dtype.itemsize)
+        self.worth = threads.worth(total * plan.formula.weight, plan.formula.dtype.itemsize)
         self.slots = min(rows, -(-PARTIALS // units)) if self.worth > 1 else 1
         self.items = units * self.slots
         ordered = [*kept, *folded, axes[-1]]

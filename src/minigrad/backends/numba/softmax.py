@@ -78,7 +78,7 @@ def _run(name: str, *inputs: Array) -> Array:
     if not out.size:
         return out
     stream = out.nbytes >= STREAM_FROM and length % (64 // dtype.itemsize) == 0 and address(out) % 64 == 0
-    count = threads.count_for(out.size * 10, out.itemsize)
+    count = threads.count_for(out.size * 4, out.itemsize)
     work = threads.parts(out.size // length, count)
     scratch = pool.empty((work.count, -(-length // 16) * 16), dtype)
     numbers = [address(out), *[address(x) for x in rows], address(scratch), length, scratch.shape[1]]

@@ -26,8 +26,8 @@ from typing import Any
 
 from minigrad.backends.numba.compiler import Kernel
 
-GRAIN = 1 << 18
-"""Bytes of elements that are worth a thread, with one operation on each: waking one takes as long."""
+GRAIN = 3 << 16
+"""Bytes of results that are worth a thread: to wake one takes some thirty microseconds if it slept."""
 
 _busy = threading.Lock()
 _forked = False
@@ -52,14 +52,14 @@ def thread_count() -> int:
     return int(_numba_threads()())
 
 
-def worth(operations: int, itemsize: int) -> int:
-    """Return how many threads so many operations on elements of that size are worth."""
-    return max(operations * itemsize // GRAIN, 1)
+def worth(steps: int, itemsize: int) -> int:
+    """Return how many threads so many results of that size are worth, or steps that take as long as a result."""
+    return max(steps * itemsize // GRAIN, 1)
 
 
-def count_for(operations: int, itemsize: int) -> int:
-    """Return how many threads run a kernel of so many operations on elements of that size."""
-    return min(thread_count(), worth(operations, itemsize))
+def count_for(steps: int, itemsize: int) -> int:
+    """Return how many threads run a kernel of so many results of that size."""
+    return min(thread_count(), worth(steps, itemsize))
 
 
 @cache
