@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.growth import BORDERS, GROWTHS, JUMP, NAMES, Growth, Point, Series, borders, drawn, jumps, panel
-from benchmarks.measure import Load, interleave
+from benchmarks.measure import Load, available_memory, interleave
 from benchmarks.report import Section, bytes_of, duration, machine, save, write
 from benchmarks.workers import Failed, Worker
 from minigrad.draw.plots import Picture, canvas
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "RESULTS_GROWTH.md"
 SCALE = ROOT / "benchmarks" / "RESULTS_SCALE.md"
 PICTURES = ROOT / "docs" / "pictures" / "growth"
-SECONDS, ROUNDS = 0.4, (3, 15)  # for one size; `make bench` takes more of both, and fewer sizes
+SECONDS, ROUNDS = 0.3, (3, 15)  # for one size; `make bench` takes more of both, and fewer sizes
 HELD = 128  # bytes that all processes together need for an element: 32 arrays of float32
 DRAWN = 5  # of the steps of grading, those that take longest: no two lines look alike
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "kB": 1e3, "MB": 1e6, "GB": 1e9}
@@ -77,7 +77,7 @@ def _measured(growth: Growth, backward: bool, series: Series, loud: list[str]) -
         load = Load([os.getpid(), *(worker.pid for worker in workers.values())])
         for size in growth.sizes:
             yield (what := f"{growth.name}, {growth.told(backward)}, {size:,} {growth.axis}")
-            if HELD * size**growth.power > os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+            if HELD * size**growth.power > available_memory():
                 break
             try:
                 for worker in workers.values():

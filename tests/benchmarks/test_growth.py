@@ -85,45 +85,60 @@ def test_a_picture_names_libraries_at_their_lines():
     assert "minigrad takes 0.5 of PyTorch's time and 1 of its memory, forward and backward" in picture.caption
 
 
-def test_the_page_has_what_was_measured(tmp_path, monkeypatch):
+class Process:
+    """A library's process that has memory for 20 elements, and takes a second for ten of them."""
+
+    pid = 1
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def build(self, line, size, backward):
+        if size > 20:
+            raise Failed("the process ended")
+        self.size = size
+
+    def seconds(self):
+        return self.size / 10
+
+    def peak_of_a_run(self):
+        return 5_000_000
+
+
+class Samples:
+    """One sample of each program, on a busy machine."""
+
+    is_quiet = False
+
+    def __init__(self, programs):
+        self.time = {name: program() for name, program in programs.items()}.__getitem__
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """One program at three sizes, without processes."""
+    growing = dataclasses.replace(GROWTHS[0], sizes=(10, 20, 50), ways=(False,))
+    monkeypatch.setattr(growth_section, "GROWTHS", (growing,))
+    monkeypatch.setattr(growth_section, "Worker", Process)
+    monkeypatch.setattr(growth_section, "interleave", lambda programs, load, seconds, rounds: Samples(programs))
+    return growing
+
+
+def test_the_page_has_what_was_measured(tmp_path, monkeypatch, small):
     """What ran before a size was too large is on the page, that others used the machine, and both pictures."""
     monkeypatch.setattr(growth_section, "RESULTS", tmp_path / "RESULTS_GROWTH.md")
     monkeypatch.setattr(growth_section, "PICTURES", tmp_path / "pictures")
-    small = dataclasses.replace(GROWTHS[0], sizes=(10, 20, 50), ways=(False,))
-    monkeypatch.setattr(growth_section, "GROWTHS", (small,))
-    times = iter(range(1, 100))
-
-    class Process:
-        pid = 1
-
-        def __init__(self, name):
-            self.name = name
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            pass
-
-        def build(self, line, size, backward):
-            if (line, backward) != ("a * b", False):
-                raise KeyError(line)
-            if size == 50:
-                raise Failed("the process ended")
-
-        def seconds(self):
-            return float(next(times)) if self.name == "minigrad" else 1.0
-
-        def peak_of_a_run(self):
-            return 5_000_000
-
-    monkeypatch.setattr(growth_section, "Worker", Process)
-    monkeypatch.setattr(growth_section, "interleave", lambda programs, load, seconds, rounds: Samples(programs))
     (section,), steps = __main__.some(["growth"])
     *news, jumps, sizes = section
     assert steps == growth_section.STEPS
-    assert news == [f"a * b, forward, {size} elements" for size in (10, 20, 50)]
-    assert sizes.rows == [["a * b, forward", "20 elements", "2 s, 5 MB", "1 s, 5 MB", "1 s, 5 MB"]]
+    assert news == [f"a * b, forward, {size} elements" for size in small.sizes]
+    assert sizes.rows == [["a * b, forward", "20 elements", *["2 s, 5 MB"] * 3]]
     assert jumps.rows == []
     assert f"at 2 of {steps} sizes, such as a * b, forward, 10 elements." in jumps.notes[0]
     page = (tmp_path / "RESULTS_GROWTH.md").read_text()
@@ -134,10 +149,15 @@ def test_the_page_has_what_was_measured(tmp_path, monkeypatch):
     assert "12 to 10,000 students: record the class, " in page and "a copy of the gradebook" not in page
 
 
-class Samples:
-    """One sample of each program."""
+def test_sizes_that_do_not_fit_into_memory_are_left_out(monkeypatch, small):
+    """Where the machine has memory for 15 elements, 20 are not tried."""
+    monkeypatch.setattr(growth_section, "available_memory", lambda: 15 * growth_section.HELD)
+    found = {}
+    list(growth_section._measured(small, False, found, []))
+    assert {name: list(points) for name, points in found.items()} == {name: [10] for name in growth.NAMES}
 
-    is_quiet = False
 
-    def __init__(self, programs):
-        self.time = {name: program() for name, program in programs.items()}.__getitem__
+def test_a_program_that_does_not_run_at_all_is_an_error(small):
+    """Without a smallest size there is nothing to draw."""
+    with pytest.raises(Failed):
+        list(growth_section._measured(dataclasses.replace(small, sizes=(50,)), False, {}, []))
