@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.report import bytes_of, duration
@@ -90,7 +90,7 @@ GROWTHS = (
     Growth("sigmoid(a * b + c)", "sigmoid"),
     Growth("sum over each row of a square", "sum", _SQUARES),
     Growth("softmax of each row of a square", "softmax", _SQUARES),
-    Growth("product of two n x n matrices", "matmul", _sizes(2, 2_000), "n", 2),
+    Growth("product of two n x n matrices", "matmul", _sizes(2, 2_000), "rows", 2),
     Growth(
         "training step of a network 2-h-h-1",
         "training",
@@ -116,7 +116,7 @@ Series = dict[str, dict[int, Point]]
 
 @dataclass(frozen=True)
 class Jump:
-    """Two neighbouring sizes between which minigrad's time for an element rises, and that of no peer as much.
+    """Two neighbouring sizes between which minigrad's time for an element rises, and more than that of its peers.
 
     Attributes:
         sizes: The two.
@@ -130,17 +130,23 @@ class Jump:
 
 
 def jumps(series: Series, power: int = 1) -> list[Jump]:
-    """Return where minigrad's time for an element rises `JUMP` times, and `JUMP` times as much as that of any peer.
+    """Return where minigrad's time for an element rises, and `JUMP` times as much as that of each peer.
 
-    Where the time for an element falls, as it does while a call costs more than its elements, nothing jumps.
+    A call that costs a + b n for n elements has a time for an element that only falls: what rises changed its way.
+    Systems stop a thread for milliseconds at times, so that a peer's time counts as that of a larger size if that was
+    less.
     """
 
-    def grown(points: Mapping[int, Point], a: int, b: int) -> float:
-        return points[b].seconds / points[a].seconds / (b / a) ** power
+    def grown(seconds: Mapping[int, float], a: int, b: int) -> float:
+        return seconds[b] / seconds[a] / (b / a) ** power
 
-    ours, peers = series["minigrad"], [points for name, points in series.items() if name != "minigrad"]
+    times = {name: {size: point.seconds for size, point in points.items()} for name, points in series.items()}
+    ours = times.pop("minigrad")
+    peers = [
+        dict(zip(reversed(peer), accumulate(reversed(peer.values()), min), strict=True)) for peer in times.values()
+    ]
     found = [Jump((a, b), grown(ours, a, b), max(grown(peer, a, b) for peer in peers)) for a, b in pairwise(ours)]
-    return [jump for jump in found if jump.ours > JUMP * max(jump.theirs, 1.0)]
+    return [jump for jump in found if jump.ours > max(JUMP * jump.theirs, 1.0)]
 
 
 def borders(growth: Growth, low: float, high: float) -> dict[float, str]:

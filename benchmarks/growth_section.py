@@ -35,7 +35,9 @@ Found = Mapping[str, Mapping[bool, Series]]
 
 OF_JUMPS = (
     "A factor is the time for an element at the larger of two neighbouring sizes, divided by that at the smaller "
-    f"one. A line stands here if minigrad's factor is above {JUMP}, and above {JUMP} times that of each peer. "
+    f"one. A line stands here if minigrad's factor is above 1, and above {JUMP} times that of each peer. "
+    "A call that costs a + b n for n elements never has a factor above 1. Systems stop a thread for "
+    "milliseconds at times; so a peer's time counts as that of a larger size if that was less. "
     "Elements are those of the result, of the array that is summed, or parameters of the network. At a border "
     "minigrad begins to compute in another way. The borders, in elements of float32, are "
     + ", ".join(f"`{name}` ({elements:,})" for name, elements in BORDERS.items())
@@ -104,7 +106,9 @@ def _jumps(found: Found, loud: Sequence[str]) -> Section:
                 names = ", ".join(borders(growth, *jump.sizes).values()) or "none"
                 table.rows.append([what, between, f"{jump.ours:.2f}", f"{jump.theirs:.2f}", names])
     if loud:
-        table.notes.append(f"Other programs used the machine at {len(loud)} of {STEPS} sizes, such as {loud[0]}.")
+        table.notes.append(
+            f"Other programs or the system used the machine at {len(loud)} of {STEPS} sizes, such as {loud[0]}."
+        )
     return table
 
 

@@ -20,11 +20,19 @@ def series(**seconds):
     }
 
 
-def test_a_jump_is_what_no_peer_does():
-    """The time for an element rises from 20 to 50 by 2, of a peer by 1.2; that from 50 to 100 rises for a peer too."""
-    found = growth.jumps(series(minigrad=[1.0, 2.0, 10.0, 40.0], torch=[1.0, 2.0, 6.0, 20.0], numpy=[1.0] * 4))
+def test_a_jump_is_what_peers_do_not():
+    """The time for an element rises from 20 to 50 by 2, of peers by 1.2; from 50 to 100 theirs rises as much."""
+    found = growth.jumps(
+        series(minigrad=[1.0, 2.0, 10.0, 40.0], torch=[1.0, 2.0, 6.0, 24.0], numpy=[1.0, 2.0, 4.0, 8.0])
+    )
     assert [jump.sizes for jump in found] == [(20, 50)]
     assert (found[0].ours, found[0].theirs) == (pytest.approx(2.0), pytest.approx(1.2))
+
+
+def test_a_peer_that_was_stopped_for_a_moment_hides_no_jump():
+    """A peer took a hundred at 50 elements, and 8 at 100: at 50 it needs no more than 8."""
+    found = growth.jumps(series(minigrad=[1.0, 2.0, 15.0, 25.0], torch=[1.0, 2.0, 100.0, 8.0]))
+    assert [(jump.sizes, round(jump.theirs, 2)) for jump in found] == [((20, 50), 1.6)]
 
 
 def test_a_time_that_falls_for_an_element_does_not_jump():
