@@ -1,7 +1,8 @@
 """Run minigrad beside its peers, print the ratios, and write benchmarks/RESULTS.md: `make bench`.
 
 With words, `python -m benchmarks softmax matmul`, only the lines that have one of them in their names run, and nothing
-is written; `compiling`, `memory`, `finale` and `grading` are tables of their own.
+is written; `compiling`, `memory`, `finale` and `grading` are tables of their own. `growth` is not in `make bench`: it
+writes benchmarks/RESULTS_GROWTH.md.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchmarks import (
     compile_section,
     finale_section,
     grading_section,
+    growth_section,
     scalar_section,
     start_section,
     tensor_section,
@@ -25,7 +27,7 @@ from benchmarks import (
 from benchmarks.lines import COMPILED, LINES
 from benchmarks.report import RESULTS, Section, machine, write
 
-TABLES = ("compiling", "memory", "finale", "grading")
+TABLES = ("compiling", "memory", "finale", "grading", "growth")
 STACK = 512 * 1024 * 1024  # bytes, for micrograd's recursion on the chain
 
 
@@ -71,6 +73,9 @@ def some(words: list[str]) -> tuple[list[Iterator[str | Section]], int]:
         sizes = grading_section.Sizes()
         sections.append(grading_section.section(sizes))
         steps += sizes.steps
+    if "growth" in words:
+        sections.append(growth_section.section())
+        steps += growth_section.STEPS
     return sections, steps
 
 

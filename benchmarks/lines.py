@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks import compiled, networks, steps, tensors
 
-__all__ = ["COMPILED", "LINES", "Line"]
+__all__ = ["COMPILED", "GROWING", "LINES", "Line"]
 
 Program = Callable[[Any], Callable[[], object]]
 
@@ -207,3 +207,36 @@ LINES = {
     line.name: line for lines in (_small(), _elementwise(), _reductions(), _products(), _networks()) for line in lines
 }
 COMPILED = {line.name: line for line in _compiled()}
+
+
+def _square(size: int) -> list[tuple[int, ...]]:
+    side = math.isqrt(size)
+    return [(side, side)]
+
+
+def _softmax(x: Any) -> Any:
+    e = np.exp(x - x.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
+
+
+def _growing() -> dict[str, Callable[[int, bool], Program]]:
+    def on(
+        shapes: Callable[[int], list[tuple[int, ...]]],
+        compute: Callable[..., Any],
+        of_numpy: Callable[..., Any] | None = None,
+    ) -> Callable[[int, bool], Program]:
+        return lambda size, backward: tensors.operation(shapes(size), compute, backward, of_numpy)
+
+    return {
+        "a * b": on(lambda size: [(size,)] * 2, lambda a, b: a * b),
+        "exp(a)": on(lambda size: [(size,)], lambda a: a.exp(), np.exp),
+        "sigmoid(a * b + c)": lambda size, backward: tensors.sigmoid(size, "float32", backward),
+        "sum over each row of a square": on(_square, lambda x: x.sum(1)),
+        "softmax of each row of a square": on(_square, lambda x: x.softmax(1), _softmax),
+        "product of two n x n matrices": on(lambda n: [(n, n)] * 2, lambda a, b: a @ b),
+        "training step of a network 2-h-h-1": lambda hidden, backward: networks.mlp_step(hidden),
+    }
+
+
+GROWING = _growing()
+"""What is run at sizes from small to large, in float32: returns the program of a size, forward or also backward."""

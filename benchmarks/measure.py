@@ -11,7 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Comparison", "Load", "Samples", "compare", "interleave", "peak_memory", "process_memory"]
+__all__ = [
+    "Comparison",
+    "Load",
+    "Samples",
+    "available_memory",
+    "compare",
+    "interleave",
+    "peak_memory",
+    "process_memory",
+]
 
 QUIET = 0.10  # the share of the machine that others may use during a sample
 BATCH = 0.25  # seconds; the load of the machine is known to a hundredth of a second
@@ -76,6 +85,12 @@ def process_memory() -> dict[str, int]:
     lines = (line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     held = {key: int(value.split()[0]) * 1024 for key, value in lines if key in ("VmRSS", "VmHWM")}
     return {"now": held["VmRSS"], "peak": held["VmHWM"]}
+
+
+def available_memory() -> int:
+    """Return the bytes that programs can still take."""
+    lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(lines["MemAvailable"].split()[0]) * 1024
 
 
 # --- programs that use every core: time on the clock, taken while the machine does nothing else ----------------

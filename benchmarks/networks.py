@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.tensors import numbers
 
-__all__ = ["digits_epoch", "lenet_step", "mlp_epoch", "train_on_digits"]
+__all__ = ["digits_epoch", "lenet_step", "mlp_epoch", "mlp_step", "train_on_digits"]
 
 Run = Callable[[], object]
 POINTS = 50
@@ -19,17 +19,26 @@ BATCH = 10
 
 def mlp_epoch(library: Any) -> Run:
     """A network with two hidden layers of 100 units on the four quarters of a square, batches of 10, SGD."""
+    return _mlp(library, 100, "float64", BATCH)
+
+
+def mlp_step(hidden: int) -> Callable[[Any], Run]:
+    """One step of that network with other hidden layers, in float32, on all points at once."""
+    return lambda library: _mlp(library, hidden, "float32", POINTS)
+
+
+def _mlp(library: Any, hidden: int, dtype: str, batch: int) -> Run:
     library.manual_seed(0)
-    dtype, nn = library.float64, library.nn
-    layers = [nn.Linear(2, 100), nn.ReLU(), nn.Linear(100, 100), nn.ReLU(), nn.Linear(100, 1)]
-    model = nn.Sequential(*layers).to(dtype)
+    nn = library.nn
+    layers = [nn.Linear(2, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1)]
+    model = nn.Sequential(*layers).to(getattr(library, dtype))
     optimizer = library.optim.SGD(model.parameters(), lr=0.05)
     loss_of = nn.BCEWithLogitsLoss()
-    points = numbers(POINTS, 2) / 2.0 + 0.5
-    labels = ((points[:, :1] < 0.5) != (points[:, 1:] < 0.5)).astype("float64")
+    points = numbers(POINTS, 2, dtype=dtype) / 2.0 + 0.5
+    labels = ((points[:, :1] < 0.5) != (points[:, 1:] < 0.5)).astype(dtype)
     batches = [
-        (library.from_numpy(points[k : k + BATCH]), library.from_numpy(labels[k : k + BATCH]))
-        for k in range(0, POINTS, BATCH)
+        (library.from_numpy(points[k : k + batch]), library.from_numpy(labels[k : k + batch]))
+        for k in range(0, POINTS, batch)
     ]
 
     def epoch() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import platform
 from collections.abc import Sequence
@@ -9,12 +10,16 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
+from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["RESULTS", "Section", "bytes_of", "duration", "machine", "verdict", "write"]
+from minigrad.draw.plots import Picture
+
+__all__ = ["RESULTS", "Section", "bytes_of", "duration", "machine", "save", "verdict", "write"]
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
+COLOURS = 32  # of a picture, which is small then
 
 
 @dataclass
@@ -57,6 +62,8 @@ class Section:
 
 def duration(seconds: float) -> str:
     """Return a time in the unit that fits it."""
+    if seconds >= 1_000:
+        return f"{seconds:,.0f} s"
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
@@ -93,3 +100,9 @@ def write(sections: Sequence[Section], path: Path, command: str, measured_on: st
     head = f"# Benchmarks\n\nWritten by `{command}`; a run replaces it."
     parts = [head, f"Machine: {measured_on}.", *(section.markdown() for section in sections)]
     path.write_text("\n\n".join(parts) + "\n")
+
+
+def save(picture: Picture, path: Path) -> None:
+    """Write a picture as a small PNG file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.open(io.BytesIO(picture.png())).quantize(COLOURS).save(path, optimize=True)

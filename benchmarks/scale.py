@@ -4,14 +4,13 @@ Judging takes the same time for each submission, whatever the size of the class;
 steps around it, which see the whole class. A class in words of its own hands in the example course; a dozen of its
 notebooks are judged, and their results wait for the others too, as they do after a crash. So the class is recorded
 without being judged, and then everything else is done by the commands that an instructor types. The slowest steps are
-drawn, in docs/pictures/scale/.
+drawn, in docs/pictures/growth/.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import io
 import math
 import os
 import shutil
@@ -23,7 +22,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image
 from rich.console import Console
 
 from autograder.building.build import build
@@ -32,23 +30,17 @@ from autograder.course.loading import load_course
 from autograder.proof.demo.classes import hand_in, make_class
 from autograder.proof.demo.classroom import NBGRADER, Classroom, prepare
 from autograder.results.ledger import WAITING, Entry, entries, write_entry
+from benchmarks import growth_section
 from benchmarks.report import Section, bytes_of, duration, machine, write
-from minigrad.draw import timings
-from minigrad.draw.plots import Picture
 
-__all__ = ["drawn", "exponent", "main"]
+__all__ = ["exponent", "main"]
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "RESULTS_SCALE.md"
-PICTURE = ROOT / "docs" / "pictures" / "scale" / "seconds.png"
 EXAMPLE = ROOT / "examples" / "structures"
 ASSIGNMENT, LESSON = "week1", "01_structures"
 SIZES = (12, 300, 1_000)
 """The sizes of the classes. The time of a step for the first one counts as its start."""
 JUDGED = 12
-COLOURS = 32  # of the picture, which is small then
-DRAWN = 5
-"""So many of the steps are drawn, those that take longest: no two lines look alike."""
 NOTHING = 0.5
 """Seconds by which two runs of one command may differ."""
 SHARES = {"right": 0.4, "variant": 0.2, "wrong": 0.4}
@@ -183,13 +175,6 @@ def _table(found: Found, sizes: tuple[int, ...]) -> Section:
     return section
 
 
-def drawn(found: Found, sizes: tuple[int, ...]) -> Picture:
-    """Return a picture of how long the slowest steps take, against the size of the class."""
-    seconds = {name: [_amount(found[name, size]) for size in sizes] for name in STEPS}
-    slowest = sorted(STEPS, key=lambda name: -seconds[name][-1])[:DRAWN]
-    return timings(sizes, {name: seconds[name] for name in slowest}, axis="students")
-
-
 def _amount(measured: Step | int) -> float:
     return measured.seconds if isinstance(measured, Step) else float(measured)
 
@@ -209,10 +194,9 @@ def main(sizes: tuple[int, ...] = SIZES) -> None:
                 console.print(f"[dim]{news}", highlight=False)
             else:
                 section = _table(news, sizes)
-                picture = Image.open(io.BytesIO(drawn(news, sizes).png()))
-                picture.quantize(COLOURS).save(PICTURE, optimize=True)
     section.show(console)
-    write([section], RESULTS, "python -m benchmarks.scale", machine())
+    write([section], growth_section.SCALE, "python -m benchmarks.scale", machine())
+    growth_section.class_section()  # draws the page
 
 
 if __name__ == "__main__":

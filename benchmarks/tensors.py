@@ -19,6 +19,7 @@ __all__ = [
     "chain",
     "conv2d",
     "matmul",
+    "operation",
     "sigmoid",
     "small_backward",
     "small_product",
@@ -28,11 +29,13 @@ __all__ = [
 ]
 
 Run = Callable[[], object]
+RANDOM = 1 << 20  # numbers that are drawn; larger arrays repeat them, which takes a tenth of the time
 
 
 def numbers(*shape: int, dtype: str = "float64", seed: int = 0) -> Any:
     """Return random numbers between -1 and 1."""
-    return np.random.default_rng([seed, *shape]).uniform(-1.0, 1.0, shape).astype(dtype)
+    drawn = np.random.default_rng([seed, *shape]).uniform(-1.0, 1.0, min(math.prod(shape), RANDOM))
+    return np.resize(drawn.astype(dtype), shape)
 
 
 def leaves(library: Any, arrays: Sequence[Any], backward: bool) -> list[Any]:
@@ -54,6 +57,24 @@ def differentiated(library: Any, compute: Callable[..., Any], inputs: Sequence[A
         compute(*inputs).backward(upstream)
 
     return run
+
+
+def operation(
+    shapes: Sequence[tuple[int, ...]],
+    compute: Callable[..., Any],
+    backward: bool,
+    of_numpy: Callable[..., Any] | None = None,
+) -> Callable[[Any], Run]:
+    """Any operation in float32 on inputs of these shapes; NumPy may need other words for it."""
+
+    def program(library: Any) -> Run:
+        arrays = [numbers(*shape, dtype="float32", seed=k) for k, shape in enumerate(shapes)]
+        inputs = leaves(library, arrays, backward)
+        if library is np:
+            return lambda: (of_numpy or compute)(*inputs)
+        return differentiated(library, compute, inputs, backward)
+
+    return program
 
 
 def sigmoid(size: int, dtype: str, backward: bool) -> Callable[[Any], Run]:

@@ -76,9 +76,14 @@ class Worker:
         """The process id."""
         return self._process.pid
 
-    def build(self, line: str) -> None:
-        """Make the inputs of a line, forget those of the last one, and run it until it is warm."""
-        self._ask("build", line)
+    def build(self, line: str, *of_growing: Any) -> None:
+        """Make the inputs of a line, forget those of the last one, and run it until it is warm.
+
+        Args:
+            line: one of LINES or COMPILED; or one of GROWING
+            *of_growing: the arguments of the latter
+        """
+        self._ask("build", line, *of_growing)
 
     def seconds(self) -> float:
         """Return the seconds of one run of the line that was built last."""
@@ -130,11 +135,12 @@ class _Inside:
         self.run: Callable[[], object] = lambda: None
         self.repeat = 1
 
-    def build(self, line: str) -> None:
+    def build(self, line: str, *of_growing: Any) -> None:
         from benchmarks import lines
 
         self.run = lambda: None  # frees the last line's inputs before the next ones are made
-        self.run = (lines.LINES | lines.COMPILED)[line].program(self.library)
+        program = lines.GROWING[line](*of_growing) if of_growing else (lines.LINES | lines.COMPILED)[line].program
+        self.run = program(self.library)
         self.repeat = 1
         self.seconds()  # compiles what there is to compile
         while self.seconds() * self.repeat < SHORT and self.repeat < 100_000:

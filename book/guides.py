@@ -17,6 +17,7 @@ PROJECT = (
     "SECURITY.md",
     "benchmarks/RESULTS.md",
     "benchmarks/RESULTS_GPU.md",
+    "benchmarks/RESULTS_GROWTH.md",
     "benchmarks/RESULTS_SCALE.md",
     "tests/README.md",
 )

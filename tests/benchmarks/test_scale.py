@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks import scale
+from benchmarks import growth_section, scale
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
@@ -14,19 +14,11 @@ def test_an_exponent_is_found(power):
 @pytest.mark.full("a course is graded, and two classes are recorded", share=64, minutes=6)
 def test_each_step_runs(tmp_path, monkeypatch, capsys):
     """Two small classes go through every step, and the file has a line for each."""
-    monkeypatch.setattr(scale, "RESULTS", tmp_path / "RESULTS.md")
-    monkeypatch.setattr(scale, "PICTURE", tmp_path / "scale.png")
+    monkeypatch.setattr(growth_section, "SCALE", tmp_path / "RESULTS.md")
+    monkeypatch.setattr(growth_section, "PICTURES", tmp_path)
     scale.main((11, 13))
     capsys.readouterr()
     lines = (tmp_path / "RESULTS.md").read_text().splitlines()
     rows = [line.split("|")[1].strip() for line in lines if line.startswith("| ")][2:]
     assert rows == [*scale.STEPS, scale.PAGE, scale.FOLDER]
-    assert (tmp_path / "scale.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_slowest_steps_are_drawn():
-    """Those that take longest for the largest class, in the picture's words."""
-    found = {(name, n): scale.Step(n * k, 1) for k, name in enumerate(scale.STEPS, start=1) for n in (10, 300)}
-    first, *_, last = scale.STEPS
-    told = str(scale.drawn(found, (10, 300)))
-    assert last in told and first not in told and "(students)" in told
+    assert (tmp_path / "class.png").read_bytes().startswith(b"\x89PNG")
