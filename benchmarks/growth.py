@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.report import bytes_of, duration
 from minigrad.backends.arrays import LARGE, LARGE_AND_DEAR
-from minigrad.backends.numba.elementwise import GRAIN, STREAM_FROM
+from minigrad.backends.numba.elementwise import STREAM_FROM
+from minigrad.backends.numba.threads import GRAIN
 from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ JUMP = 1.3
 BORDERS = {
     "LARGE_AND_DEAR": LARGE_AND_DEAR,
     "LARGE": LARGE,
-    "2 GRAIN": 2 * GRAIN,
+    "2 GRAIN": 2 * GRAIN // 4,
     "STREAM_FROM": STREAM_FROM // 4,
 }
 """Elements of float32 from which on another way computes: LARGE in `minigrad.backends.arrays`, the rest in Numba's."""

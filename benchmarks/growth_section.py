@@ -42,9 +42,9 @@ OF_JUMPS = (
     "minigrad begins to compute in another way. The borders, in elements of float32, are "
     + ", ".join(f"`{name}` ({elements:,})" for name, elements in BORDERS.items())
     + ". From `LARGE` on (`minigrad.backends.arrays`) compiled loops take the place of NumPy's; from "
-    "`LARGE_AND_DEAR` on they do so for exp and its kin, and for the backward pass. Twice `GRAIN` cheap "
-    "operations are shared by two threads, and results of `STREAM_FROM` bytes are written past the caches "
-    "(`minigrad.backends.numba.elementwise`). A border between two sizes is not proved to be the cause of the "
+    "`LARGE_AND_DEAR` on they do so for exp and its kin. Results of twice `GRAIN` bytes are shared by two threads "
+    "(`minigrad.backends.numba.threads`), those of `STREAM_FROM` bytes are written past the caches "
+    "(`elementwise` there). A border between two sizes is not proved to be the cause of the "
     "jump there."
 )
 OF_SIZES = (

@@ -45,7 +45,7 @@ def test_elements_of_a_matrix_are_counted():
     squared = series(minigrad=[1.0, 4.0, 25.0, 100.0], torch=[1.0] * 4)
     assert growth.jumps(squared, 2) == []
     matrices = next(each for each in GROWTHS if each.power == 2)
-    assert [(round(at), name) for at, name in growth.borders(matrices, 100, 200).items()] == [(181, "LARGE, 2 GRAIN")]
+    assert [(round(at), name) for at, name in growth.borders(matrices, 100, 200).items()] == [(181, "LARGE")]
 
 
 def test_sizes_go_up_to_their_ends():
