@@ -365,6 +365,6 @@ def add_in_place(x: Array, y: Array) -> Array:
 
 def fused(form: str, x: Any, dim: int) -> Callable[..., Array] | None:
     """Return a backend's own form of a function along the last axis, where it has one and x is a large array."""
-    if x.__class__ is not np.ndarray or not backends.is_quick() or x.size < LARGE or dim != x.ndim - 1:
+    if x.__class__ is not np.ndarray or not backends.is_quick() or x.size < LARGE_AND_DEAR or dim != x.ndim - 1:
         return None
     return getattr(backends.current(x), form, None)

@@ -7,6 +7,7 @@ first, so that no power overflows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -71,9 +72,10 @@ def _fold(kernel: str, expression: Expression, *inputs: Array) -> Array:
 
 def _run(name: str, *inputs: Array) -> Array:
     """Run a kernel over all rows."""
-    rows = [np.broadcast_to(x, inputs[-1].shape) for x in inputs]
+    dtype, shape = inputs[0].dtype, inputs[-1].shape
+    rows = [x if x.shape == shape else np.broadcast_to(x, shape) for x in inputs]
     rows = [x if x.flags.c_contiguous else elementwise(("id", X), [x], x.dtype) for x in rows]
-    dtype, shape, length = rows[0].dtype, rows[0].shape, rows[0].shape[-1]
+    length = shape[-1]
     out = pool.empty(shape, dtype)
     if not out.size:
         return out
@@ -86,6 +88,7 @@ def _run(name: str, *inputs: Array) -> Array:
     return out
 
 
+@cache
 def _kernel(name: str, dtype: np.dtype[Any], stream: bool) -> compiler.Kernel:
     text = f"{name} {dtype} {'past the caches' if stream else ''}"
     return compiler.kernel(name, text, lambda: _make(name, dtype, stream))
