@@ -177,10 +177,10 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
     array([[3., 4.],
            [6., 8.]])
     """
-    if len(inputs) == 1 and backends.here.choice.quick:
-        x = inputs[0]
-        if x.__class__ is np.ndarray and x.dtype.kind == "f" and is_small(x.shape, kernel):
-            return numpy_forms.evaluate((kernel, ("in", 0)), inputs)
+    form = numpy_forms.FORMS.get(kernel)
+    if form is not None and backends.here.choice.quick and _are_small_floats(kernel, inputs):
+        out = form(*inputs)
+        return out if out.__class__ is np.ndarray else np.asarray(out)
     dtypes = {x.dtype for x in inputs if hasattr(x, "dtype")}
     common = dtypes.pop() if len(dtypes) == 1 else None
     if common is None or common.kind != "f":
@@ -199,6 +199,22 @@ def elementwise(kernel: str, *inputs: Array | float) -> Array:
         inputs = (*first, *[cast_to(x, common) if hasattr(x, "dtype") else x for x in inputs[len(first) :]])
     expression = (kernel, *zip(("in",) * len(inputs), range(len(inputs)), strict=True))
     return evaluate(expression, inputs, None if kernel in _COMPARISONS else common)
+
+
+def _are_small_floats(kernel: str, inputs: Sequence[Array | float]) -> bool:
+    """Return whether NumPy computes all without a question: few elements of arrays of one floating type, and floats."""
+    first = inputs[0]
+    if first.__class__ is not np.ndarray or first.dtype.kind != "f":
+        return False
+    size = first.size
+    for x in inputs[1:]:
+        if x.__class__ is float:
+            continue
+        if x.__class__ is not np.ndarray or x.dtype is not first.dtype:
+            return False
+        if x.shape != first.shape:
+            size *= x.size
+    return bool(size < large_for(kernel))
 
 
 def _refuse_negative(exponent: Any) -> None:

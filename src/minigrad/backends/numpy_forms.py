@@ -6,7 +6,9 @@ NumPy's floating-point warnings off first, once for everything that an operation
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -86,26 +88,31 @@ FORMS = {name: _named(form.numpy) for name, form in operators.FORMS.items() if f
 
 def evaluate(expression: Expression, inputs: Sequence[Any]) -> Any:
     """Compute an expression (see `minigrad.backends.arrays.evaluate`), operator by operator."""
-    out = _evaluate(expression, inputs)
+    out = _computing(expression)(inputs)
     return out if out.__class__ is np.ndarray else np.asarray(out)
 
 
-def _evaluate(expression: Expression, inputs: Sequence[Any]) -> Any:
-    kernel = expression[0]
+@functools.lru_cache(maxsize=4096)
+def _computing(expression: Expression) -> Callable[[Sequence[Any]], Any]:
+    """Return the function that computes an expression from its inputs."""
+    kernel, *arguments = expression
     if kernel == "in":
-        return inputs[expression[1]]
+        return operator.itemgetter(arguments[0])
     if kernel == "const":
-        return expression[1]
-    arguments = [_evaluate(argument, inputs) for argument in expression[1:]]
-    if not any(hasattr(x, "dtype") for x in arguments):
-        arguments[0] = np.asarray(arguments[0], float)
-    form = FORMS.get(kernel)
-    if form is None:
-        return _loop(kernel, arguments)
-    return form(*arguments)
+        return lambda inputs: arguments[0]
+    form = FORMS.get(kernel) or functools.partial(_loop, kernel)
+    parts = [_computing(argument) for argument in arguments]
+
+    def compute(inputs: Sequence[Any]) -> Any:
+        values = [part(inputs) for part in parts]
+        if not any(hasattr(x, "dtype") for x in values):
+            values[0] = np.asarray(values[0], float)
+        return form(*values)
+
+    return compute
 
 
-def _loop(kernel: str, arguments: Sequence[Any]) -> Any:
+def _loop(kernel: str, *arguments: Any) -> Any:
     """Apply a kernel that has no NumPy form, number by number."""
     dtype = np.result_type(*[x for x in arguments if hasattr(x, "dtype")])
     return np.asarray(np.frompyfunc(getattr(operators, kernel), len(arguments), 1)(*arguments), dtype=dtype)
