@@ -28,7 +28,7 @@ _COMPARISONS = frozenset(name for name, form in operators.FORMS.items() if form.
 _KEEP_INTEGERS = frozenset(name for name, form in operators.FORMS.items() if form.keeps_integers)
 _DEAR = frozenset(name for name, form in operators.FORMS.items() if form.is_dear)
 # Elements from which a compiled loop is quicker than NumPy's, for cheap and for dear operations.
-LARGE, LARGE_AND_DEAR = 32_768, 1_024
+LARGE, LARGE_AND_DEAR = 32_768, 4_096
 
 
 def on_host(*arrays: Array) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from minigrad import operators
+from minigrad.elementwise.forms import constants_of
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
@@ -88,20 +89,20 @@ FORMS = {name: _named(form.numpy) for name, form in operators.FORMS.items() if f
 
 def evaluate(expression: Expression, inputs: Sequence[Any]) -> Any:
     """Compute an expression (see `minigrad.backends.arrays.evaluate`), operator by operator."""
-    out = _computing(expression)(inputs)
+    out = _computing(expression, constants_of(expression))(inputs)
     return out if out.__class__ is np.ndarray else np.asarray(out)
 
 
 @functools.lru_cache(maxsize=4096)
-def _computing(expression: Expression) -> Callable[[Sequence[Any]], Any]:
-    """Return the function that computes an expression from its inputs."""
+def _computing(expression: Expression, constants: str) -> Callable[[Sequence[Any]], Any]:
+    """Return the function that computes an expression, with these constants, from its inputs."""
     kernel, *arguments = expression
     if kernel == "in":
         return operator.itemgetter(arguments[0])
     if kernel == "const":
         return lambda inputs: arguments[0]
     form = FORMS.get(kernel) or functools.partial(_loop, kernel)
-    parts = [_computing(argument) for argument in arguments]
+    parts = [_computing(argument, constants_of(argument)) for argument in arguments]
 
     def compute(inputs: Sequence[Any]) -> Any:
         values = [part(inputs) for part in parts]

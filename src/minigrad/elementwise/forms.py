@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-__all__ = ["FORMS", "Expression", "Form"]
+__all__ = ["FORMS", "Expression", "Form", "constants_of"]
 
 
 @dataclass(frozen=True)
@@ -43,3 +44,22 @@ Expression = tuple[Any, ...]
 
 FORMS: dict[str, Form] = {}
 """The quick forms by the operator's name; `minigrad.operators` and the entries of `table` put them here."""
+
+
+@lru_cache(maxsize=4096)
+def _has_constants(expression: Expression) -> bool:
+    return expression[0] == "const" or (expression[0] != "in" and any(map(_has_constants, expression[1:])))
+
+
+def constants_of(expression: Expression) -> str:
+    """Return a text that tells expressions apart whose constants are equal: 0.0 and -0.0, or 2, 2.0 and True.
+
+    What is kept for an expression is kept for this text as well.
+
+    >>> from minigrad.elementwise.forms import constants_of
+    >>> constants_of(("mul", ("in", 0), ("const", -0.0)))
+    "('mul', ('in', 0), ('const', -0.0))"
+    >>> constants_of(("mul", ("in", 0), ("in", 1)))
+    ''
+    """
+    return repr(expression) if _has_constants(expression) else ""

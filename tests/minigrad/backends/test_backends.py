@@ -9,7 +9,17 @@ import pytest
 from typer.testing import CliRunner
 
 import minigrad as mg
-from minigrad import backends, exercises, fast_ops, functions, operators, tensor_data, tensor_functions, tensor_ops
+from minigrad import (
+    backends,
+    exercises,
+    fast_ops,
+    from_numpy,
+    functions,
+    operators,
+    tensor_data,
+    tensor_functions,
+    tensor_ops,
+)
 from minigrad.backends import arrays, numpy_forms
 from minigrad.backends.numba import threads
 from minigrad.cli import app
@@ -320,3 +330,20 @@ def test_rows_for_no_place_are_refused():
     """A place beyond the end is an error, and not another place."""
     with pytest.raises(IndexError):
         arrays.add_rows(np.zeros((3, 4)), np.full(2000, 3), np.ones((2000, 4)))
+
+
+@pytest.mark.parametrize("size", [2, 5_000, 100_000])
+def test_constants_that_are_equal_are_told_apart(size):
+    """0.0 and -0.0 are equal, as are 2, 2.0 and True; what is kept for one of them serves no other."""
+    x = np.ones(size)
+    for sign in (1.0, -1.0, 1.0):
+        product = arrays.evaluate(("mul", ("in", 0), ("const", sign * 0.0)), [x])
+        assert np.copysign(1.0, product[0]) == np.copysign(1.0, product[-1]) == sign
+    types = [numpy_forms.evaluate(("mul", ("in", 0), ("const", two)), [np.arange(size)]).dtype for two in (2.0, 2)]
+    assert types == [np.float64, np.int64]
+
+
+def test_an_array_of_one_field_may_have_any_stride_along_one_element():
+    """A stride along an axis of size 1 is no step, whatever it is."""
+    x = np.zeros(1, [("a", "u1"), ("b", "f8", (40_000,))])["b"]
+    assert (from_numpy(x) + 1.0).sum().item() == 40_000.0

@@ -188,3 +188,13 @@ def test_a_warm_process_leaves_numbas_compiler_alone(fresh):
         assert done.returncode == 0, done.stderr
         said.append(done.stdout.strip())
     assert said == ["True", "False"]
+
+
+def test_functions_are_told_apart_after_the_caches_dropped_them():
+    """A kernel holds the functions that its text names by their places, so that no new function takes the place."""
+    x = np.zeros(4)
+    for n in range(20):
+        out = NumbaBackend().elementwise((eval(f"lambda v: v + {n}.0"), A), [x], np.float64)
+        assert out.tolist() == [n] * 4
+        elementwise._plan.cache_clear()
+        ufuncs._ufunc.cache_clear()

@@ -55,12 +55,13 @@ X = np.ones((4, 6))
         (X, np.float64(2.0)),
         (X, X.astype(">f8")),
         (X, np.array(2.0)),
+        (np.array(2.0), X),
         (np.array(2.0), np.array(3.0)),
         (1.0, 2.0),
         (np.ones(threads.GRAIN), np.ones(threads.GRAIN)),
         (np.ma.masked_array(X, X > 0), X),
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_what_needs_more_than_one_plain_loop_is_left(inputs):
     """Other strides, shapes, types and owners, no axes, and arrays that threads share."""

@@ -85,3 +85,17 @@ def test_methods_without_operands(name, size, dtype):
         np.testing.assert_allclose(result.detach().numpy(), wanted, rtol=8 * np.finfo(dtype).eps)
         result.sum().backward()
         assert a.grad.shape == a.shape
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [*SIZES, arrays.LARGE_AND_DEAR, 50_000, 100_000])
+@pytest.mark.parametrize("apply", [*OPERATORS, operator.pow, minigrad.maximum])
+def test_a_tensor_without_axes_on_either_side(apply, size, dtype):
+    """It goes with every element, as a number does, and its gradient is the sum of theirs."""
+    for order in (1, -1):
+        a, b = minigrad.tensor(3.0, dtype=dtype, requires_grad=True), minigrad.tensor(np.full(size, 2.0, dtype))
+        result = apply(*(a, b)[::order])
+        wanted = apply(*(minigrad.tensor(np.full(size, 3.0, dtype)), b)[::order])
+        np.testing.assert_array_equal(result.detach().numpy(), wanted.numpy())
+        result.sum().backward()
+        assert a.grad.shape == () and np.isfinite(a.grad.item())

@@ -39,9 +39,10 @@ class Kernel:
         name: What it computes, in a word.
         text: Its Python source, or a description of it.
         address: Where it starts.
+        made_of: What holds the functions that the text names by their places in memory.
     """
 
-    __slots__ = ("_image", "address", "call", "name", "text")
+    __slots__ = ("_image", "address", "call", "made_of", "name", "text")
 
     def __init__(self, name: str, text: str, image: bytes, symbol: str) -> None:
         self.name = name
@@ -49,6 +50,7 @@ class Kernel:
         self._image = _link(image, symbol)  # the code lives as long as this object
         self.address: int = self._image[symbol]
         self.call = KERNEL_TYPE(self.address)
+        self.made_of: Any = None
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
@@ -86,6 +88,7 @@ def kernel(name: str, text: str, make: Callable[[], Callable[..., None]], *, kee
         if found is None:
             image, symbol = _from_disk(name, text, make) if keep else _compile(make())
             found = _loaded[text] = Kernel(name, text, image, symbol)
+            found.made_of = None if keep else make  # its functions live on, so that no other has the name by its place
         return found
 
 

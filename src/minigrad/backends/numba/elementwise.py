@@ -18,6 +18,7 @@ from minigrad.backends.geometry import Axis, blocks, collapse, contiguous_stride
 from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.expressions import Formula, compute_dtype
+from minigrad.elementwise.forms import constants_of
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
@@ -49,7 +50,7 @@ def elementwise(
         out: Where to put the result: an array of the right shape that is none of the inputs or exactly one of them.
     """
     layouts = tuple([layout_of(x) for x in inputs])
-    plan = _plan(expression, layouts, dtype)
+    plan = _plan(expression, constants_of(expression), layouts, dtype)
     if plan.copies:
         return elementwise(expression, [aligned(x) for x in inputs], dtype, out)
     if out is None:
@@ -73,8 +74,8 @@ def layout_of(x: Any) -> Layout:
 
 def between_elements(layout: Layout) -> bool:
     """Return whether an array's steps are no whole elements, as those of a field of a structured array may be."""
-    dtype, _, strides = layout
-    return any(s % dtype.itemsize for s in strides)
+    dtype, shape, strides = layout
+    return any(s % dtype.itemsize for n, s in zip(shape, strides, strict=True) if n != 1)
 
 
 def aligned(x: Any) -> Any:
@@ -186,7 +187,7 @@ def parameters(numbers: Sequence[int]) -> bytes:
     return _packer(len(numbers))(*numbers)  # type: ignore[no-any-return]
 
 
-_plan = lru_cache(maxsize=4096)(_Plan)
+_plan = lru_cache(maxsize=4096)(lambda expression, constants, *rest: _Plan(expression, *rest))
 
 
 def generate(

@@ -41,6 +41,7 @@ from minigrad.backends.numba.elementwise import (
     scalar_bits,
 )
 from minigrad.backends.numba.expressions import Formula, compute_dtype
+from minigrad.elementwise.forms import constants_of
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
@@ -67,7 +68,7 @@ def reduce_expression(
     Returns:
         An array without these axes. Where nothing is folded into an element it is 0, 1, -inf or inf.
     """
-    plan = _plan(expression, kernel, tuple([layout_of(x) for x in inputs]), axes, dtype)
+    plan = _plan(expression, constants_of(expression), kernel, tuple([layout_of(x) for x in inputs]), axes, dtype)
     if plan.copies:
         return reduce_expression(expression, kernel, [aligned(x) for x in inputs], axes, dtype)
     if not plan.pieces:
@@ -181,7 +182,7 @@ class _Plan:
             threads.run(piece.kernel, parameters(given + piece.numbers), work)
 
 
-_plan = lru_cache(maxsize=4096)(_Plan)
+_plan = lru_cache(maxsize=4096)(lambda expression, constants, *rest: _Plan(expression, *rest))
 
 
 def _generate(plan: _Plan, kept: int, folded: int, layout: Sequence[str], folds_inner: bool) -> compiler.Kernel:

@@ -17,6 +17,7 @@ from minigrad.backends.guarded import silence, speak
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import define, indent, loads
 from minigrad.backends.numba.expressions import Formula
+from minigrad.elementwise.forms import constants_of
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
@@ -29,20 +30,22 @@ def apply(expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any]) -
 
     The arrays must have one floating type, one shape and row-major order, and be too small for threads.
     """
-    shape: tuple[int, ...] = ()
-    size, layout = 0, ""
+    first, layout = None, ""
     for x in inputs:
         if x.__class__ is float:
             layout += "0"
-        elif x.__class__ is np.ndarray and x.dtype is dtype and x.flags.c_contiguous and x.shape == (shape or x.shape):
-            shape, size = x.shape, x.size
-            layout += "c"
-        else:
+            continue
+        if x.__class__ is not np.ndarray or x.dtype is not dtype or not x.shape or not x.flags.c_contiguous:
             return None
-    if not shape:  # NumPy would return a number
+        if first is None:
+            first = x
+        elif x.shape != first.shape:
+            return None
+        layout += "c"
+    if first is None:
         return None
-    ufunc = _ufunc(expression, layout, dtype)
-    if size > ufunc.largest:
+    ufunc = _ufunc(expression, constants_of(expression), layout, dtype)
+    if first.size > ufunc.largest:
         return None
     token = silence()
     try:
@@ -69,7 +72,7 @@ class _Ufunc:
         self.largest = min(2 * threads.GRAIN // formula.weight, pool.SMALLEST) // dtype.itemsize - 1
 
 
-_ufunc = lru_cache(maxsize=1024)(_Ufunc)
+_ufunc = lru_cache(maxsize=4096)(lambda expression, constants, *rest: _Ufunc(expression, *rest))
 
 
 def _generate(formula: Formula, layout: str) -> compiler.Kernel:
