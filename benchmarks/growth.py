@@ -105,7 +105,7 @@ GROWTHS = (
 
 @dataclass(frozen=True)
 class Point:
-    """What a program took at one size: seconds of the clock, and the most bytes that its process held."""
+    """The seconds of the clock that a program took at one size, and the most bytes that its process held."""
 
     seconds: float
     peak: int

@@ -239,4 +239,4 @@ def _growing() -> dict[str, Callable[[int, bool], Program]]:
 
 
 GROWING = _growing()
-"""What is run at sizes from small to large, in float32: returns the program of a size, forward or also backward."""
+"""Programs that run at sizes from small to large, in float32: each returns that of a size, forward or also backward."""

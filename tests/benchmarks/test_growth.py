@@ -13,7 +13,7 @@ from benchmarks.workers import Failed
 
 
 def series(**seconds):
-    """What libraries took at 10, 20, 50 and 100 elements."""
+    """The seconds that libraries took at 10, 20, 50 and 100 elements."""
     return {
         name: {n: Point(time, 1000 + n) for n, time in zip((10, 20, 50, 100), times, strict=True)}
         for name, times in seconds.items()
@@ -139,7 +139,7 @@ def small(monkeypatch):
 
 
 def test_the_page_has_what_was_measured(tmp_path, monkeypatch, small):
-    """What ran before a size was too large is on the page, that others used the machine, and both pictures."""
+    """The page has the sizes that ran before one was too large, and both pictures; it says that others ran beside."""
     monkeypatch.setattr(growth_section, "RESULTS", tmp_path / "RESULTS_GROWTH.md")
     monkeypatch.setattr(growth_section, "PICTURES", tmp_path / "pictures")
     (section,), steps = __main__.some(["growth"])

@@ -37,8 +37,8 @@ def compute_dtype(inputs: Sequence[Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.int64 if whole else np.float64)
 
 
-DEAR = ("erf", "exp", "expm1", "log", "log1p", "math_", "sigmoid", "softplus", "tanh")
-"""Functions that take longer than arithmetic."""
+DEAR = ("erf", "exp", "log", "math_", "sigmoid", "softplus", "tanh")
+"""Functions that take longer than arithmetic, and with erfc, expm1 and log1p those that begin with one of them."""
 
 
 class Formula:
