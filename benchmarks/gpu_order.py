@@ -149,7 +149,7 @@ def ordered(turned: tuple[int, int] = TURNED, multiplied: tuple[int, int] = MULT
     product = f"{large} x {large} times itself, float64"
     yield _flat(product, "x is the row", product_x_is_row, small, large, 2, 8)
     yield _flat(product, "x is the column", product_x_is_column, small, large, 2, 8)
-    yield _tiled(product, "tiles of the exercise, 8 x 8, x is the row", small, large)
+    yield _tiled(product, "tiles of the exercise, 8 x 8, x is the column", small, large)
     yield _flat(product, "tiles of 8 x 8, x is the row", product_by_tiles(8, True), small, large, 2, 8)
     yield _flat(product, "tiles of 8 x 8, x is the column", product_by_tiles(8, False), small, large, 2, 8)
     yield _flat(product, "tiles of 16 x 16, x is the column", product_by_tiles(16, False), small, large, 2, 16)

@@ -12,6 +12,7 @@ from benchmarks.report import bytes_of, duration
 from minigrad.backends.arrays import LARGE, LARGE_AND_DEAR
 from minigrad.backends.numba.elementwise import STREAM_FROM
 from minigrad.backends.numba.threads import GRAIN
+from minigrad.backends.numba.ufuncs import ALONE
 from minigrad.draw.plots import ACCENT, INK, LINES, MUTED, Picture, canvas
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ BORDERS = {
     "LARGE_AND_DEAR": LARGE_AND_DEAR,
     "LARGE": LARGE,
     "2 GRAIN": 2 * GRAIN // 4,
+    "ALONE": ALONE // 4,
     "STREAM_FROM": STREAM_FROM // 4,
 }
 """Elements of float32 from which on another way computes: LARGE in `minigrad.backends.arrays`, the rest in Numba's."""

@@ -43,7 +43,8 @@ OF_JUMPS = (
     + ", ".join(f"`{name}` ({elements:,})" for name, elements in BORDERS.items())
     + ". From `LARGE` on (`minigrad.backends.arrays`) compiled loops take the place of NumPy's; from "
     "`LARGE_AND_DEAR` on they do so for exp and its kin. Results of twice `GRAIN` bytes are shared by two threads "
-    "(`minigrad.backends.numba.threads`), those of `STREAM_FROM` bytes are written past the caches "
+    "(`minigrad.backends.numba.threads`), elementwise ones of `ALONE` bytes (`ufuncs` there), "
+    "those of `STREAM_FROM` bytes are written past the caches "
     "(`elementwise` there). A border between two sizes is not proved to be the cause of the "
     "jump there."
 )

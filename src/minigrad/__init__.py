@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from minigrad.checks import check as check
     from minigrad.exercises import use as use
     from minigrad.tutor.hints import hint as hint
+    from minigrad.tutor.milestones import milestone as milestone
+    from minigrad.tutor.predicting import predict as predict
     from minigrad.tutor.progressing import progress as progress
 
 __all__ = [
@@ -34,8 +36,10 @@ __all__ = [
     "errors",
     "functions",
     "hint",
+    "milestone",
     "no_grad",
     "operators",
+    "predict",
     "progress",
     "scalar",
     "use",
@@ -72,6 +76,7 @@ _lazy_modules = (
     "module",
     "nn",
     "optim",
+    "precision",
     "program",
     "symbols",
     "tensor_data",
@@ -81,6 +86,7 @@ _lazy_modules = (
     "transforms",
     "trees",
     "widgets",
+    "workers",
 )
 # Where modules stand that are `minigrad.NAME`: PyTorch's `cuda`, and those that notebooks of earlier releases import.
 _moved_modules = {
@@ -127,10 +133,12 @@ _lazy_names = {
     "load": "nn.saving",
     "manual_seed": "tensors.creation",
     "meshgrid": "tensors.several",
+    "milestone": "tutor.milestones",
     "multinomial": "tensors.several",
     "normal": "tensors.several",
     "ones": "tensors.creation",
     "ones_like": "tensors.creation",
+    "predict": "tutor.predicting",
     "progress": "tutor.progressing",
     "promote_types": "tensors.several",
     "rand": "tensors.creation",

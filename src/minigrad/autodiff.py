@@ -10,13 +10,14 @@ This module is the specification. It works with anything that speaks the `Variab
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 from minigrad.errors import GraphError
-from minigrad.machine.modes import Mode
+from minigrad.machine.modes import F, Mode
 
 __all__ = [
     "Context",
@@ -26,6 +27,7 @@ __all__ = [
     "chain_rule",
     "enable_grad",
     "is_grad_enabled",
+    "is_sort",
     "no_grad",
     "topological_sort",
 ]
@@ -185,6 +187,10 @@ def is_grad_enabled() -> bool:
     return grad_mode.enabled
 
 
+@overload
+def no_grad() -> Mode: ...
+@overload
+def no_grad(function: F) -> F: ...
 def no_grad(function: Any = None) -> Any:
     """Compute without recording, as a context manager or a decorator; results are constants.
 
@@ -198,6 +204,10 @@ def no_grad(function: Any = None) -> Any:
     return mode if function is None else mode(function)
 
 
+@overload
+def enable_grad() -> Mode: ...
+@overload
+def enable_grad(function: F) -> F: ...
 def enable_grad(function: Any = None) -> Any:
     """Record again inside a `no_grad` block, as a context manager or a decorator.
 
@@ -256,6 +266,60 @@ def topological_sort(variable: Variable) -> Iterable[Variable]:
             stack.append((node, True))
             stack.extend((parent, False) for parent in node.parents)
     return order[::-1]
+    ### END SOLUTION
+
+
+def is_sort(
+    sort: Callable[[Any], Iterable[Any]],
+    leaf: Callable[[str], Any],
+    constant: Callable[[str], Any],
+    result: Callable[..., Any],
+) -> bool:
+    """Decide by trying whether a function does what `topological_sort` should.
+
+    Several orders of a graph may be right, and any of them will do. A wrong function
+    may be right for many graphs, or the first time only.
+
+    Args:
+        sort: The function, as `topological_sort` is called.
+        leaf: ``leaf("x")`` makes a variable of that name which is a leaf.
+        constant: ``constant("c")`` makes one that is a constant.
+        result: ``result("z", (a, 1.0), (b, 1.0))`` makes one that was computed from
+            others, with a slope for each. The slopes do not matter here.
+
+    Returns:
+        True if the function is right.
+    """
+    ### BEGIN SOLUTION
+    rng = random.Random(0)
+    deep = leaf("x")
+    for _ in range(4_000):
+        deep = result("v", (deep, 1.0))
+    graphs = [deep]
+    for size in range(40):
+        variables = [leaf("x")]
+        for _ in range(size):
+            inputs = [*rng.choices(variables, k=rng.choice([1, 2, 3])), constant("c")]
+            variables.append(result("v", *[(each, 1.0) for each in inputs]))
+        graphs.append(variables[-1])
+    for variable in graphs * 2:
+        found, to_do = {}, [variable]
+        while to_do:
+            each = to_do.pop()
+            if each.unique_id not in found and not each.is_constant():
+                found[each.unique_id] = each
+                to_do += each.parents
+        try:
+            order = [each.unique_id for each in sort(variable)]
+        except RecursionError:
+            return False
+        if sorted(order) != sorted(found):
+            return False
+        place = {number: i for i, number in enumerate(order)}
+        for number, each in found.items():
+            if any(place[number] > place.get(parent.unique_id, len(order)) for parent in each.parents):
+                return False
+    return True
     ### END SOLUTION
 
 

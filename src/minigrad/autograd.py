@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from minigrad.autodiff import enable_grad, grad_mode, is_grad_enabled, no_grad
 from minigrad.functions import Function
 from minigrad.gradient_check import gradcheck, gradgradcheck
 from minigrad.machine.first_use import first_use
-from minigrad.machine.modes import Mode, Setting
+from minigrad.machine.modes import F, Mode, Setting
 from minigrad.tensors.gradients import backward, grad, jvp
 
 __all__ = [
@@ -49,6 +49,10 @@ class set_grad_enabled(Setting):  # noqa: N801 - PyTorch's name
         )
 
 
+@overload
+def inference_mode(mode: bool = True) -> Mode: ...
+@overload
+def inference_mode(mode: F) -> F: ...
 def inference_mode(mode: Any = True) -> Any:
     """Compute without recording, as `no_grad`; with mode=False record, as `enable_grad`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from rich.progress import Progress
 
 import minigrad
 from minigrad import exercises
-from minigrad.commands import checking, grading, lessons, machine
+from minigrad.commands import checking, grading, lessons, machine, reviewing
 from minigrad.commands.common import console, table_of
 from minigrad.errors import MinigradError
 from minigrad.machine import packages
@@ -41,11 +42,15 @@ def _alone(
 
 @app.command("exercises")
 def list_exercises() -> None:
-    """List every exercise with its lesson and points."""
-    table = table_of("lesson", "exercise", "points")
-    for exercise in exercises.catalogue().values():
-        if not exercise.draft:
-            table.add_row(exercise.lesson, exercise.id, f"{exercise.points:g}")
+    """List every exercise with its lesson, points, minutes, difficulty from 1 to 5, and rank."""
+    table = table_of("exercise", "points", "min", "1-5", "rank")
+    listed = [each for each in exercises.catalogue().values() if not each.draft]
+    for lesson, of_lesson in itertools.groupby(listed, key=lambda each: each.lesson):
+        table.add_section()
+        table.add_row(lesson, style="bold")
+        for exercise in of_lesson:
+            header = (str(exercise.minutes), str(exercise.difficulty), exercise.rank) if exercise.rank else ()
+            table.add_row(f"  {exercise.id}", f"{exercise.points:g}", *header)
     console.print(table)
 
 
@@ -103,7 +108,9 @@ for command in (
     grading.solution,
     lessons.hint,
     lessons.progress,
+    reviewing.review,
     lessons.submit,
+    lessons.export,
     machine.doctor,
 ):
     # The library of a class has no grader: its help does not offer what cannot work there.

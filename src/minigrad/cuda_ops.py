@@ -104,9 +104,7 @@ def tensor_zip(fn: Callable[[float, float], float]) -> Kernel:
     It takes one thread for each element.
 
     The kernel is `_zip(out, out_shape, out_strides, out_size, a_storage, a_shape,
-    a_strides, b_storage, b_shape, b_strides)`. As in `tensor_map`, thread i computes
-    element i of the output and threads left over touch nothing. Each input is broadcast
-    to the output's shape by itself, and all three may have any strides.
+    a_strides, b_storage, b_shape, b_strides)`: `tensor_map` with a second input.
 
     Args:
         fn: Two numbers, from a and from b in this order, to one number.
@@ -115,7 +113,6 @@ def tensor_zip(fn: Callable[[float, float], float]) -> Kernel:
         The kernel.
     """
 
-    ### BEGIN SOLUTION
     def _zip(
         out: Any,
         out_shape: Any,
@@ -141,6 +138,43 @@ def tensor_zip(fn: Callable[[float, float], float]) -> Kernel:
             out[index_to_position(out_index, out_strides)] = fn(a, b)
 
     return _zip
+
+
+def _pool_practice(out: Any, a: Any, size: int) -> None:
+    """Add up each element and the two before it, through shared memory: a CUDA kernel.
+
+    out[i] becomes a[i - 2] + a[i - 1] + a[i], as far as these are there. The thread
+    whose number in the whole grid is i reads a[i] from global memory, once, into shared
+    memory, all threads of the block wait, and it writes out[i], once. It finds the two
+    neighbours in shared memory, where other threads have brought them. Only the first
+    two threads of a block do not: theirs were brought by the block before, into its own
+    shared memory, so they read them from a, each once.
+
+    Args:
+        out: For the sums, as many numbers as in a.
+        a: The numbers, one after the other.
+        size: How many there are. The last block may have more threads than elements:
+            those neither read nor write global memory.
+
+    A block has BLOCK_DIM threads. Shared memory is ``cuda.shared.array(BLOCK_DIM,
+    numba.float64)``, and every thread of a block must come to every
+    ``cuda.syncthreads()``.
+    """
+    ### BEGIN SOLUTION
+    cache = cuda.shared.array(BLOCK_DIM, numba.float64)
+    thread = cuda.threadIdx.x
+    i = cuda.blockIdx.x * BLOCK_DIM + thread
+    if i < size:
+        cache[thread] = a[i]
+    cuda.syncthreads()
+    if i < size:
+        window = cache[thread]
+        for back in range(1, 3):
+            if thread >= back:
+                window += cache[thread - back]
+            elif i >= back:
+                window += a[i - back]
+        out[i] = window
     ### END SOLUTION
 
 
@@ -178,6 +212,47 @@ def _sum_practice(out: Any, a: Any, size: int) -> None:
         step *= 2
     if thread == 0:
         out[cuda.blockIdx.x] = cache[0]
+    ### END SOLUTION
+
+
+def _scan_practice(out: Any, a: Any, size: int) -> None:
+    """Compute all running totals of an array, block by block: a CUDA kernel.
+
+    Block b looks at the elements from b * BLOCK_DIM to (b + 1) * BLOCK_DIM - 1, as far
+    as there are any: out[i] becomes the sum of these elements up to a[i], a[i]
+    included.
+
+    Each thread reads one element from global memory, once, and writes one total. In
+    between, every thread keeps a total, and the block works in steps, with a distance
+    that is 1 at first and doubles: in each step a thread adds the total that the thread
+    at this distance before it had at the step's beginning, if there is such a thread.
+    It reads at most two places of shared memory in a step.
+
+    Args:
+        out: For the totals, as many numbers as in a.
+        a: The numbers, one after the other.
+        size: How many there are. The last block may have more threads than elements:
+            those neither read nor write global memory.
+
+    A block has BLOCK_DIM threads. Shared memory is ``cuda.shared.array(BLOCK_DIM,
+    numba.float64)``, and every thread of a block must come to every
+    ``cuda.syncthreads()``.
+    """
+    ### BEGIN SOLUTION
+    cache = cuda.shared.array(BLOCK_DIM, numba.float64)
+    thread = cuda.threadIdx.x
+    i = cuda.blockIdx.x * BLOCK_DIM + thread
+    running = a[i] if i < size else 0.0
+    step = 1
+    while step < BLOCK_DIM:
+        cache[thread] = running
+        cuda.syncthreads()
+        if thread >= step:
+            running += cache[thread - step]
+        cuda.syncthreads()
+        step *= 2
+    if i < size:
+        out[i] = running
     ### END SOLUTION
 
 
@@ -249,9 +324,8 @@ def _turn_practice(out: Any, a: Any, size: int) -> None:
     """Transpose a square matrix tile by tile: a CUDA kernel.
 
     It is a rehearsal of what memory costs. The matrix lies row by row, a[i, j] at
-    ``a[i * size + j]``, and out[j, i] becomes a[i, j]. Here x counts *columns*, as in
-    kernels made for speed: block (x, y) turns the tile of a whose columns begin at
-    x * TILE_DIM and whose rows begin at y * TILE_DIM.
+    ``a[i * size + j]``, and out[j, i] becomes a[i, j]. Block (x, y) turns the tile
+    of a whose columns begin at x * TILE_DIM and whose rows begin at y * TILE_DIM.
 
     Threads that are neighbours in x read elements of a that lie side by side, and write
     elements of out that lie side by side. So the tile goes through shared memory: the
@@ -264,10 +338,11 @@ def _turn_practice(out: Any, a: Any, size: int) -> None:
         size: Of the matrix, perhaps no multiple of TILE_DIM. A block has TILE_DIM x
             TILE_DIM threads: what lies outside the matrix is neither read nor written.
 
-    Shared memory is ``cuda.shared.array((TILE_DIM, TILE_DIM), numba.float32)``.
+    Shared memory is ``cuda.shared.array((TILE_DIM, PADDED_DIM), numba.float32)``: with
+    one column more than is used, the elements of a column lie in different banks, as
+    those of a row do. Threads of a warp never ask one bank for several elements.
     """
     ### BEGIN SOLUTION
-    # One column more than is used: the elements of a column lie in 32 different banks.
     tile = cuda.shared.array((TILE_DIM, PADDED_DIM), numba.float32)
     x = cuda.threadIdx.x
     y = cuda.threadIdx.y
@@ -287,9 +362,7 @@ def _mm_practice(out: Any, a: Any, b: Any, size: int) -> None:
     It is a rehearsal for the next one.
 
     The matrices lie row by row, a[i, j] at ``a[i * size + j]``. Thread (x, y) of the
-    block is responsible for row x and column y. The block reads each element of a and b
-    from global memory once, into shared memory; waits; computes from shared memory
-    only; and writes each element of out once.
+    block is responsible for row y and column x.
 
     Args:
         out: size * size numbers, which are overwritten.
@@ -297,15 +370,11 @@ def _mm_practice(out: Any, a: Any, b: Any, size: int) -> None:
         b: size * size numbers.
         size: At most BLOCK_DIM. The block has BLOCK_DIM x BLOCK_DIM threads: those
             outside the matrix write nothing.
-
-    Shared memory is ``cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)``, one
-    line for each array.
     """
-    ### BEGIN SOLUTION
     a_shared = cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)
     b_shared = cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)
-    row = cuda.threadIdx.x
-    column = cuda.threadIdx.y
+    row = cuda.threadIdx.y
+    column = cuda.threadIdx.x
     if row < size and column < size:
         a_shared[row, column] = a[row * size + column]
         b_shared[row, column] = b[row * size + column]
@@ -315,7 +384,6 @@ def _mm_practice(out: Any, a: Any, b: Any, size: int) -> None:
         for k in range(size):
             total += a_shared[row, k] * b_shared[k, column]
         out[row * size + column] = total
-    ### END SOLUTION
 
 
 def _tensor_matrix_multiply(
@@ -334,8 +402,10 @@ def _tensor_matrix_multiply(
 
     Element (z, i, j) of out is the sum over k of a[z, i, k] * b[z, k, j]. A block
     computes one tile of BLOCK_DIM x BLOCK_DIM elements: block (x, y, z) those of matrix
-    z with rows from x * BLOCK_DIM and columns from y * BLOCK_DIM on, and thread (x, y)
-    of the block the one at row x and column y of the tile.
+    z with rows from y * BLOCK_DIM and columns from x * BLOCK_DIM on, and thread (x, y)
+    of the block the one at row y and column x of the tile. So threads that are
+    neighbours in x touch elements that lie side by side in a row, or the same one: of
+    a, of b and of out, and in the tiles.
 
     The block moves along k in steps of BLOCK_DIM. In each step its threads bring one
     tile of a and one tile of b into shared memory, each thread one element of each (0.0
@@ -363,8 +433,8 @@ def _tensor_matrix_multiply(
     batch = cuda.blockIdx.z
     x = cuda.threadIdx.x
     y = cuda.threadIdx.y
-    row = cuda.blockIdx.x * BLOCK_DIM + x
-    column = cuda.blockIdx.y * BLOCK_DIM + y
+    row = cuda.blockIdx.y * BLOCK_DIM + y
+    column = cuda.blockIdx.x * BLOCK_DIM + x
     n = a_shape[1]
     depth = a_shape[2]
     m = b_shape[2]
@@ -372,15 +442,15 @@ def _tensor_matrix_multiply(
     b_start = batch * b_strides[0] if b_shape[0] > 1 else 0
     total = 0.0
     for start in range(0, depth, BLOCK_DIM):
-        a_shared[x, y] = 0.0
-        b_shared[x, y] = 0.0
-        if row < n and start + y < depth:
-            a_shared[x, y] = a_storage[a_start + row * a_strides[1] + (start + y) * a_strides[2]]
-        if start + x < depth and column < m:
-            b_shared[x, y] = b_storage[b_start + (start + x) * b_strides[1] + column * b_strides[2]]
+        a_shared[y, x] = 0.0
+        b_shared[y, x] = 0.0
+        if row < n and start + x < depth:
+            a_shared[y, x] = a_storage[a_start + row * a_strides[1] + (start + x) * a_strides[2]]
+        if start + y < depth and column < m:
+            b_shared[y, x] = b_storage[b_start + (start + y) * b_strides[1] + column * b_strides[2]]
         cuda.syncthreads()
         for k in range(BLOCK_DIM):
-            total += a_shared[x, k] * b_shared[k, y]
+            total += a_shared[y, k] * b_shared[k, x]
         cuda.syncthreads()
     if row < n and column < m:
         out[batch * out_strides[0] + row * out_strides[1] + column * out_strides[2]] = total

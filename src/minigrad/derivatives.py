@@ -30,11 +30,9 @@ def forward_difference(
     Returns:
         The approximate derivative, with an error proportional to epsilon.
     """
-    ### BEGIN SOLUTION
     moved = list(vals)
     moved[arg] += epsilon
     return (f(*moved) - f(*vals)) / epsilon
-    ### END SOLUTION
 
 
 def central_difference(

@@ -58,23 +58,17 @@ def unbroadcast(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def accumulate_grad(leaf: Tensor, gradient: Tensor) -> None:
-    """Add one backward pass's gradient to what a leaf has from earlier ones.
+    """Add one backward pass's gradient to what a leaf has from earlier ones, its ``leaf.grad``.
 
-    That is its ``leaf.grad``.
-
-    Where it has none yet, a copy of the gradient is stored, since the gradient's memory
-    may be another tensor's too. ``x.clone()`` is a copy; it is recorded where gradients
-    are to be differentiated again, which ``x.detach()`` is not. Later the sum is stored
-    as a new tensor, so that who holds the earlier gradient still has its values: mind
-    that ``+=`` changes a tensor in place.
+    The first gradient is stored as a copy, since its memory may be another tensor's
+    too. A later sum is a new tensor, so that who holds the earlier gradient still has
+    its values. Both are recorded where gradients are to be differentiated again.
 
     Args:
         leaf: A tensor with ``grad``: None, or a tensor of the leaf's shape.
         gradient: The gradient, of the leaf's shape; it is left as it is.
     """
-    ### BEGIN SOLUTION
     leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
-    ### END SOLUTION
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@
     ├── KernelError         a kernel cannot be compiled
     ├── MissingPath         a folder or a file is not there (a FileNotFoundError as well)
     ├── MissingPackage      a package is not installed (an ImportError as well)
+    ├── WorkerError         workers wait for each other, or leave arrays unread (a RuntimeError as well)
     └── FunctionError       a differentiable function broke its contract
 
 Wrong types and values raise Python's own ``TypeError`` and ``ValueError``.
@@ -31,6 +32,7 @@ __all__ = [
     "MissingPath",
     "TraceError",
     "UnknownExercise",
+    "WorkerError",
 ]
 
 
@@ -139,6 +141,16 @@ class MissingPath(MinigradError, FileNotFoundError):
 
 class MissingPackage(MinigradError, ImportError):
     """A package is not installed: in a browser there is no Numba."""
+
+
+class WorkerError(MinigradError, RuntimeError):
+    """Workers wait for arrays that nobody sends, or one does not receive what it was sent.
+
+    >>> minigrad.workers.run(2, lambda worker: worker.receive())
+    Traceback (most recent call last):
+        ...
+    minigrad.errors.WorkerError: worker 0 waits for an array that worker 1 does not send
+    """
 
 
 class FunctionError(MinigradError):

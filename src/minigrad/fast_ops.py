@@ -18,7 +18,7 @@ from minigrad import tensor_data
 from minigrad.machine._numba import numba
 from minigrad.tensor_ops import MapKernel, ReduceKernel, Shape, Storage, Strides, ZipKernel
 
-__all__ = ["_tensor_matrix_multiply", "prange", "tensor_map", "tensor_reduce", "tensor_zip"]
+__all__ = ["_tensor_matrix_multiply", "is_map", "prange", "tensor_map", "tensor_reduce", "tensor_zip"]
 
 prange = numba.prange
 
@@ -30,7 +30,7 @@ def tensor_map(fn: Callable[[float], float]) -> MapKernel:
     and does the same as in lesson 05: the input is broadcast to the output's shape, and
     both may have any strides. It is written for speed:
 
-    - the main loop runs in parallel, over `prange`;
+    - each loop over elements runs in parallel, over `prange`;
     - all indices are NumPy arrays. An array that an iteration writes into belongs to
       that iteration alone;
     - where the two tensors have the same shape and the same strides, it runs over the
@@ -66,19 +66,46 @@ def tensor_map(fn: Callable[[float], float]) -> MapKernel:
     ### END SOLUTION
 
 
+def is_map(tensor_map: Callable[..., Callable[..., object]]) -> bool:
+    """Decide by trying whether a function does what `tensor_map` should.
+
+    Only the numbers in the output count. The kernel runs in Python, so that an index
+    out of bounds raises an error, and no two iterations meet.
+
+    A wrong function may be right for some fn and for some layouts of the input and of
+    the output. It may also raise an error: then the answer is False.
+
+    Args:
+        tensor_map: The function. Its kernel is called as ``kernel(*parts(out),
+            *parts(x))`` for arrays of NumPy, where ``parts(x)`` is
+            ``TensorData.of(x).tuple()``: storage, shape and strides. Where your answer
+            is graded, that is there, and no ``parts`` of your notebook.
+
+    Returns:
+        True if the function is right.
+    """
+    ### BEGIN SOLUTION
+    shapes = [((2, 3), (2, 3)), ((2, 3), (1, 3)), ((2, 2, 3), (2, 3)), ((3,), ()), ((), ())]
+    parts_of = tensor_data.TensorData.of
+    try:
+        for out_shape, shape in shapes:
+            for x_order, out_order in ("CC", "CF", "FC", "FF"):
+                x = np.array(np.random.default_rng(0).normal(size=shape), order=x_order)  # type: ignore[call-overload]
+                out = np.zeros(out_shape, order=out_order)  # type: ignore[call-overload]
+                tensor_map(lambda number: 2.0 * number + 1.0)(*parts_of(out).tuple(), *parts_of(x).tuple())
+                if not np.array_equal(out, np.broadcast_to(2.0 * x + 1.0, out_shape)):
+                    return False
+    except Exception:
+        return False
+    return True
+    ### END SOLUTION
+
+
 def tensor_zip(fn: Callable[[float, float], float]) -> ZipKernel:
     """Return a parallel kernel that combines two tensors, element by element, with fn.
 
     The kernel is `_zip(out, out_shape, out_strides, a_storage, a_shape, a_strides,
-    b_storage, b_shape, b_strides)` and does the same as in lesson 05: each input is
-    broadcast to the output's shape by itself, and all three may have any strides. It is
-    written for speed:
-
-    - the main loop runs in parallel, over `prange`;
-    - all indices are NumPy arrays. An array that an iteration writes into belongs to
-      that iteration alone;
-    - where all three tensors have the same shape and the same strides, it runs over the
-      storages without any indices.
+    b_storage, b_shape, b_strides)`: `tensor_map` with a second input.
 
     Args:
         fn: Two numbers, from a and from b in this order, to one number.
@@ -89,7 +116,6 @@ def tensor_zip(fn: Callable[[float, float], float]) -> ZipKernel:
         out_shape.
     """
 
-    ### BEGIN SOLUTION
     def _zip(
         out: Storage,
         out_shape: Shape,
@@ -113,18 +139,17 @@ def tensor_zip(fn: Callable[[float, float], float]) -> ZipKernel:
                 out[position] = fn(a_storage[position], b_storage[position])
         else:
             for ordinal in prange(len(out)):
-                out_index = np.empty(len(out_shape), dtype=np.int64)
-                a_index = np.empty(len(a_shape), dtype=np.int64)
-                b_index = np.empty(len(b_shape), dtype=np.int64)
-                tensor_data.to_index(ordinal, out_shape, out_index)
-                tensor_data.broadcast_index(out_index, out_shape, a_shape, a_index)
-                tensor_data.broadcast_index(out_index, out_shape, b_shape, b_index)
-                a = a_storage[tensor_data.index_to_position(a_index, a_strides)]
-                b = b_storage[tensor_data.index_to_position(b_index, b_strides)]
-                out[tensor_data.index_to_position(out_index, out_strides)] = fn(a, b)
+                rest, place, a_place, b_place = np.int64(ordinal), 0, 0, 0
+                for axis in range(1, len(out_shape) + 1):  # from the last one
+                    index, rest = rest % out_shape[-axis], rest // out_shape[-axis]
+                    place += index * out_strides[-axis]
+                    if axis <= len(a_shape) and a_shape[-axis] > 1:
+                        a_place += index * a_strides[-axis]
+                    if axis <= len(b_shape) and b_shape[-axis] > 1:
+                        b_place += index * b_strides[-axis]
+                out[place] = fn(a_storage[a_place], b_storage[b_place])
 
     return _zip
-    ### END SOLUTION
 
 
 def tensor_reduce(fn: Callable[[float, float], float]) -> ReduceKernel:

@@ -44,9 +44,9 @@ def add_ten_guarded(out: Any, a: Any, size: int) -> None:
 def add_ten_2d(out: Any, a: Any, rows: int, columns: int) -> None:
     """Add ten to each element of a table: a CUDA kernel.
 
-    Blocks and grid have two axes. x counts rows here, and y columns: ``cuda.grid(2)``
-    is the pair of a thread's numbers in x and in y. Threads left over, beyond the last
-    row or the last column, touch nothing.
+    Blocks and grid have two axes. x counts columns, and y rows, so that neighbours in x
+    have elements side by side: ``cuda.grid(2)`` is the pair of a thread's numbers in x
+    and in y. Threads left over, beyond the last row or the last column, touch nothing.
 
     Args:
         out: For the sums: a table, ``out[i, j]``.
@@ -56,6 +56,6 @@ def add_ten_2d(out: Any, a: Any, rows: int, columns: int) -> None:
     """
     ### BEGIN SOLUTION
     x, y = cuda.grid(2)
-    if x < rows and y < columns:
-        out[x, y] = a[x, y] + 10.0
+    if x < columns and y < rows:
+        out[y, x] = a[y, x] + 10.0
     ### END SOLUTION

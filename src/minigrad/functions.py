@@ -100,7 +100,7 @@ class Function:
             cls.forward = _in_two_steps(cls)  # type: ignore[method-assign]
 
     @staticmethod
-    def forward(ctx: Any, *values: Any) -> Any:
+    def forward(ctx: Any, *values: Any, **options: Any) -> Any:
         """Compute the result from the inputs' values, and save in ctx what backward will need."""
         raise FunctionError("a Function needs a forward(ctx, *values)")
 
@@ -293,7 +293,7 @@ class Add(Elementwise):
 class Mul(Elementwise):
     """a * b."""
 
-    kernel = "mul"
+    kernel = "mul"  # the library's alone
 
     @staticmethod
     def forward(ctx: Context, a: float, b: float) -> float:
@@ -345,7 +345,7 @@ def _through_inverse(b: Any, d_output: Any) -> Any:
 class Neg(Elementwise):
     """-a."""
 
-    kernel = "neg"
+    kernel = "neg"  # the library's alone
 
     @staticmethod
     def forward(ctx: Context, a: float) -> float:
@@ -365,7 +365,7 @@ class Neg(Elementwise):
 class Inv(Elementwise):
     """1 / a."""
 
-    kernel = "inv"
+    kernel = "inv"  # the library's alone
 
     @staticmethod
     def forward(ctx: Context, a: float) -> float:
@@ -420,7 +420,7 @@ class Dot(Function):
 class Log(Elementwise):
     """The natural logarithm of a."""
 
-    kernel = "log"
+    kernel = "log"  # the library's alone
 
     @staticmethod
     def forward(ctx: Context, a: float) -> float:
@@ -442,8 +442,7 @@ class Log(Elementwise):
 class Exp(Elementwise):
     """e to the power a."""
 
-    kernel = "exp"
-    saves_output = True
+    kernel = "exp"  # the library's alone
 
     @staticmethod
     def forward(ctx: Context, a: float) -> float:
@@ -466,8 +465,7 @@ class Exp(Elementwise):
 class Sigmoid(Elementwise):
     """1 / (1 + e^-a)."""
 
-    kernel = "sigmoid"
-    saves_output = True
+    kernel = "sigmoid"  # the library's alone
 
     @staticmethod
     def forward(ctx: Context, a: float) -> float:
@@ -490,7 +488,7 @@ class Sigmoid(Elementwise):
 class ReLU(Elementwise):
     """a where it is positive, else 0."""
 
-    kernel = "relu"
+    kernel = "relu"  # the library's alone
 
     @staticmethod
     def forward(ctx: Context, a: float) -> float:

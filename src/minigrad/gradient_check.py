@@ -17,7 +17,7 @@ from minigrad.tensors import Tensor
 from minigrad.tensors.creation import cat
 from minigrad.tensors.gradients import grad
 
-__all__ = ["grad_central_difference", "gradcheck", "gradgradcheck"]
+__all__ = ["grad_central_difference", "gradcheck", "gradgradcheck", "is_right"]
 
 
 def grad_central_difference(
@@ -52,6 +52,48 @@ def grad_central_difference(
     above = f(*vals[:arg], up, *vals[arg + 1 :])
     below = f(*vals[:arg], down, *vals[arg + 1 :])
     return float((above.item() - below.item()) / (2.0 * epsilon))
+    ### END SOLUTION
+
+
+def is_right(
+    f: Callable[..., Any],
+    back: Callable[..., Any],
+    *shapes: tuple[int, ...],
+) -> bool:
+    """Decide by trying whether a backward rule is that of a function.
+
+    A right rule agrees with the slopes of f for all inputs and upstream gradients, as
+    closely as float64 allows. A wrong rule may be right for half of all inputs, for
+    half of all upstream gradients, and for all numbers of a gradient but one. Where it
+    is wrong, a number is off by a thousandth of the gradient's largest one or more, or
+    it is nan, or the gradient has another shape than its input.
+
+    Args:
+        f: A function of arrays of float64. It returns an array or a number, of any
+            size: 1e8, or 1e-8. It has a slope for almost all inputs, and not all of its
+            slopes are 0.
+        back: Its rule: ``back(d_output, *inputs)`` returns a gradient for each input,
+            in a list or a tuple.
+        *shapes: The shape of each input. Its numbers may be any, positive or negative.
+
+    Returns:
+        True if the rule is right.
+    """
+    ### BEGIN SOLUTION
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        inputs = [rng.normal(size=shape) for shape in shapes]
+        d_output = rng.normal(size=np.shape(f(*inputs)))
+        found = back(d_output, *inputs)
+        if [np.shape(gradient) for gradient in found] != list(shapes):
+            return False
+        for k, gradient in enumerate(found):
+            step = 1e-6 * rng.normal(size=shapes[k])
+            up, down = [f(*inputs[:k], moved, *inputs[k + 1 :]) for moved in (inputs[k] + step, inputs[k] - step)]
+            rise = ((up - down) * d_output).sum() / 2.0
+            if not abs(rise - (gradient * step).sum()) <= 1e-5 * abs(gradient * step).sum():  # refuses nan as well
+                return False
+    return True
     ### END SOLUTION
 
 

@@ -28,9 +28,11 @@ __all__ = [
     "batches",
     "block",
     "causal_attention",
+    "count",
     "generate",
     "gpt",
     "initial",
+    "is_causal",
     "joined",
     "layer_norm",
     "linear",
@@ -74,10 +76,11 @@ class Embed(LinearFunction):
 
         Args:
             ctx: What forward saved: ``ctx.saved_values``, a tuple.
-            d_output: The gradient of the rows, in their shape. ``d_output.new_zeros(
-                *shape)`` makes zeros of its type. Rows get into a tensor in two ways:
-                ``zeros[numbers] = rows`` puts each into its place, and
-                ``zeros.index_add(0, numbers, rows)`` returns a tensor to which each
+            d_output: The gradient of the rows, in their shape. The result is made of it
+                by methods of tensors, so that it can be differentiated again.
+                ``d_output.new_zeros(*shape)`` makes zeros of its type. Rows get into a
+                tensor in two ways: ``zeros[numbers] = rows`` puts each into its place,
+                and ``zeros.index_add(0, numbers, rows)`` returns a tensor to which each
                 was added at its place; its numbers have one axis.
 
         Returns:
@@ -147,6 +150,39 @@ def causal_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """
     ### BEGIN SOLUTION
     return attention_weights(q, k) @ v
+    ### END SOLUTION
+
+
+def is_causal(attention: Callable[[Tensor, Tensor, Tensor], Tensor]) -> bool:
+    """Decide by trying whether an attention shows no token what comes later.
+
+    Its numbers may be any, as long as no output changes with a later token. A leak may
+    be small. It may be one of queries, of keys or of values; it may come from the next
+    token or from any other one, in some rows, or in some heads alone.
+
+    Args:
+        attention: The function, as `causal_attention` is called, with tensors of any
+            leading axes. There may be fewer queries than keys: they are those of the
+            last tokens.
+
+    Returns:
+        True if nothing leaks.
+    """
+    ### BEGIN SOLUTION
+    rng = np.random.default_rng(0)
+
+    def outputs(tokens: np.ndarray, n: int) -> Any:
+        q, k, v = map(creation.tensor, tokens)
+        return attention(q[:, -n:], k, v).numpy()
+
+    for n in (6, 3):
+        tokens = rng.normal(size=(3, 2, 6, 4))
+        for known in range(1, n):
+            others = tokens.copy()
+            others[:, :, known - n :] = rng.normal(size=(3, 2, n - known, 4))
+            if not np.allclose(outputs(tokens, n)[:, :known], outputs(others, n)[:, :known], 1e-7, 1e-7):
+                return False
+    return True
     ### END SOLUTION
 
 
@@ -298,6 +334,37 @@ def initial(rng: np.random.Generator, characters: int, window: int, width: int, 
         "norm": norm(),
         "head": layer(width, characters, 0.1 * small),  # logits near 0: at first, each character is as likely
     }
+
+
+def count(
+    characters: int,
+    window: int,
+    width: int,
+    blocks: int,
+    batch: int = 16,
+) -> tuple[int, int, int]:
+    """Count what a model costs before it is made.
+
+    Args:
+        characters: How many different tokens there are, as in `initial`.
+        window: How many tokens the model sees at most.
+        width: The size of the vector of a token.
+        blocks: How many blocks.
+        batch: How many pieces of ``window`` tokens a batch has.
+
+    Returns:
+        Three whole numbers. The parameters that `initial` makes. The multiplications of
+        two numbers in the products of matrices of `gpt`, for one batch; the scores of
+        later keys are computed before they are hidden, and count. And the bytes that
+        training with Adam keeps in float32: the parameters, a gradient for each, and
+        its two running means.
+    """
+    ### BEGIN SOLUTION
+    block = 12 * width * width + 13 * width
+    parameters = (characters + window) * width + blocks * block + 2 * width + (width + 1) * characters
+    each_token = blocks * (12 * width * width + 2 * window * width) + width * characters
+    return parameters, batch * window * each_token, 16 * parameters
+    ### END SOLUTION
 
 
 def split(tokens: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:

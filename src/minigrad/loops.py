@@ -307,7 +307,7 @@ def by_python(source: str) -> Callable[..., None]:
 @cache
 def _functions() -> dict[str, Callable[..., Any]]:
     """Return exp and its kin for sources that Numba compiles: the library's own forms, which have no branches."""
-    from minigrad.backends.numba import vector
+    from minigrad.backends.numba import pipeline, vector
     from minigrad.machine._numba import numba
 
     # Numba wants the parameters of `chosen` to be written as those of what it returns: without types.
@@ -320,7 +320,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
             if not isinstance(x, numba.types.Float):
                 computed = getattr(np, name)
                 return lambda x: computed(x)
-            quick = vector.functions(np.dtype(str(x)))[name]
+            quick = pipeline.offered(name, np.dtype(str(x)))
             return lambda x: quick(x)
 
         return stub

@@ -32,6 +32,7 @@ __all__ = [
     "inv",
     "inv_back",
     "is_close",
+    "is_reduce",
     "log",
     "log_back",
     "lt",
@@ -337,6 +338,31 @@ def reduce(
         return result
 
     return fold
+    ### END SOLUTION
+
+
+def is_reduce(reduce: Callable[..., Callable[..., float]]) -> bool:
+    """Decide by trying whether a function does what `reduce` should.
+
+    A wrong function may be right for some fn, for some start, for some values, or the
+    first time only. It may also raise an error: then the answer is False.
+
+    Args:
+        reduce: The function. It is called as ``reduce(fn, start)``, and what it returns
+            is called with values: a list, or anything else that a for loop can walk
+            through.
+
+    Returns:
+        True if the function is right.
+    """
+    ### BEGIN SOLUTION
+    values = [5.0, 1.0, 4.0]
+    try:
+        fold = reduce(lambda so_far, x: 2.0 * so_far + x, 3.0)
+        results = [fold(values), fold(values), fold(x for x in values), fold([])]
+    except Exception:
+        return False
+    return results == [50.0, 50.0, 50.0, 3.0]
     ### END SOLUTION
 
 

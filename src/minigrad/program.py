@@ -1,7 +1,8 @@
-"""A function becomes a program, to be read: recording, keeping programs for later calls, making them smaller.
+"""A function becomes a program, to be read: recording, keeping for later calls, making smaller, differentiating.
 
 A `Recorder` runs a function once, on symbols, and writes down what is done to them. `jit` keeps a program for each kind
-of arguments. `simplify` removes what need not be computed. `minigrad.jit` does the same for tensors and modules.
+of arguments. `simplify` removes what need not be computed. `backward` appends the equations of a gradient.
+`minigrad.jit` does the same for tensors and modules.
 
 Source: Roy Frostig, Matthew Johnson and Chris Leary, Compiling machine learning programs via high-level tracing,
 SysML 2018
@@ -9,7 +10,7 @@ SysML 2018
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,6 +20,7 @@ from minigrad.symbols import OPS, Equation, Program, Symbol, Var, call, result_o
 __all__ = [
     "Jitted",
     "Recorder",
+    "backward",
     "bind",
     "fold",
     "is_array",
@@ -340,3 +342,79 @@ def simplify(program: Program) -> Program:
       in (c) }
     """
     return prune(merge(fold(program)))
+
+
+def backward(program: Program, wrt: Sequence[int]) -> Program:
+    """Return the program with its backward pass: gradients behind its own equations.
+
+    The walk goes through the equations from the last to the first. A rule
+    (`OPS[op].rules`) is given symbols of a new `Recorder`, which writes down the rule's
+    own equations. Nothing is computed: the program is there before any number is.
+
+    - A variable that several operands use, of one equation or of several, gets the sum
+      of what comes back from all of them.
+    - A variable that was broadcast gets its gradient in its own shape, summed over the
+      axes along which it was repeated.
+    - Gradients go to inputs of `wrt` and to what is computed from them. Nothing is
+      written down for numbers, constants, other inputs, and what is computed from these
+      alone. Nothing goes back where a rule is None, as through a comparison.
+    - An input of `wrt` that the loss does not depend on has zeros as its gradient, of
+      its shape and its type: a constant.
+    - Each equation is walked through once, when all that comes back to its output has
+      been added.
+
+    Args:
+        program: A program whose first output is a variable, the loss. It is not
+            changed.
+        wrt: The places of some inputs, in any order.
+
+    Returns:
+        A program with the same inputs. Its outputs are those of the given program, and
+        then the gradient of the loss in each input of `wrt`, in that order. The
+        gradient of the loss in itself is 1, in the type of the loss.
+
+    Raises:
+        ValueError: If the loss is not one number, of shape ().
+
+    >>> f = lambda x: minigrad.symbols.exp(x * 2.0)
+    >>> given = minigrad.program.trace(f, np.zeros(()))
+    >>> minigrad.program.backward(given, [0])
+    { lambda a:float64[]; b:float64[] .
+      let c:float64[] = mul a 2.0
+          d:float64[] = exp c
+          e:float64[] = mul b d
+          f:float64[] = mul e 2.0
+      in (d, f) }
+    """
+    ### BEGIN SOLUTION
+    loss = program.outputs[0]
+    if loss.shape != ():
+        raise ValueError(f"backward: the loss has shape {loss.shape}; it must be one number, of shape ()")
+    recorder = Recorder()
+    inputs = [program.inputs[place] for place in wrt]
+    leading = set(inputs)  # the inputs, and what is computed from them
+    for each in program.equations:
+        if leading.intersection(each.reads()):
+            leading.add(each.output)
+
+    def summed(gradient: Symbol, shape: tuple[int, ...]) -> Symbol:
+        new = gradient.ndim - len(shape)
+        repeated = tuple(i for i, size in enumerate(gradient.shape) if i < new or shape[i - new] != size)
+        if repeated:
+            gradient = gradient.sum(axis=repeated)
+        return gradient if gradient.shape == shape else gradient.reshape(*shape)
+
+    gradients = {loss: Symbol(recorder.operand(np.ones((), loss.dtype)), recorder)}
+    for each in reversed(program.equations):
+        if each.output in gradients:
+            out = Symbol(each.output, recorder)
+            operands = [Symbol(x, recorder) if isinstance(x, Var) else x for x in each.operands]
+            for x, rule in zip(each.operands, OPS[each.op].rules, strict=True):
+                if x in leading and rule is not None:
+                    gradient = summed(rule(gradients[each.output], out, *operands, **each.options), x.shape)
+                    gradients[x] = gradients[x] + gradient if x in gradients else gradient
+    found = [gradients[x].var if x in gradients else recorder.operand(np.zeros(x.shape, x.dtype)) for x in inputs]
+    constants = [*program.constants, *recorder.constants]
+    equations = [*program.equations, *recorder.equations]
+    return Program(program.inputs, constants, equations, [*program.outputs, *found])
+    ### END SOLUTION

@@ -143,6 +143,13 @@ class Scalar(Arithmetic, OfScalars):
 
     _delta: float  # the derivative so far, written by a running backward pass only
 
+    if TYPE_CHECKING:  # what students write says Any
+
+        def __sub__(self, other: Scalar | float) -> Scalar: ...
+        def __rsub__(self, other: Scalar | float) -> Scalar: ...
+        def __mul__(self, other: Scalar | float) -> Scalar: ...
+        def __rmul__(self, other: Scalar | float) -> Scalar: ...
+
     __array_ufunc__ = None  # NumPy leaves `number * scalar` to us
 
     def __init__(self, data: Any, requires_grad: bool = True, name: str | None = None) -> None:

@@ -1,8 +1,8 @@
 """Programs in small, to be read: what a compiler works on before it writes code.
 
 A `Program` is a list of equations, each of which computes one `Var` from others. Every Var is computed once, so that a
-name means one value (static single assignment). `OPS` says of each operation how arrays are computed with it, and how
-one element is.
+name means one value (static single assignment). `OPS` says of each operation how arrays are computed with it, how one
+element is computed, and how a gradient goes back through it.
 
 The functions of this module take NumPy arrays and `Symbol` objects. With an array they compute. With a symbol they ask
 its recorder to write an equation down. `minigrad.graph` is the same for tensors, at full size.
@@ -28,6 +28,7 @@ __all__ = [
     "Program",
     "Symbol",
     "Var",
+    "broadcast_to",
     "call",
     "exp",
     "letters",
@@ -61,37 +62,119 @@ class Op:
             another order), ``"reduction"`` or ``"other"``.
         element: How Python writes one element, with a place for each operand; only for elementwise operations.
         pure: Whether equal operands give equal results. Random numbers are not pure.
+        rules: One for each operand: ``rule(d, out, *operands, **options)`` returns the gradient in that operand. Here
+            ``out`` is the operation's result, and d the gradient in it. An operand that was broadcast gets a gradient
+            of the result's shape. The rule is None where no gradient goes back, as through a comparison.
     """
 
     compute: Callable[..., Any]
     kind: str = "elementwise"
     element: str = ""
     pure: bool = True
+    rules: Sequence[Callable[..., Any] | None] = ()
 
 
 def _rand_like(x: Any) -> Any:
     return _generator.random(x.shape).astype(x.dtype)
 
 
+def _with_axes(reduced: Any, x: Any, axis: Any) -> Any:
+    """Return the result of a reduction of x with size 1 for each axis that it lacks, so that x's shape fits it."""
+    if axis is None or reduced.ndim == x.ndim:
+        return reduced
+    dropped = [each % x.ndim for each in np.atleast_1d(axis)]
+    return reduced.reshape(*(1 if i in dropped else size for i, size in enumerate(x.shape)))
+
+
+def _through_sum(d: Any, out: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    return broadcast_to(_with_axes(d, x, axis), x.shape)
+
+
+def _through_max(d: Any, out: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """Return d for the largest element; equal ones share it."""
+    largest = where(x < _with_axes(out, x, axis), 0.0, np.ones((), x.dtype))
+    return _with_axes(d, x, axis) * (largest / largest.sum(axis=axis, keepdims=True))
+
+
+def _through_larger(d: Any, x: Any, y: Any) -> Any:
+    """Return d where x is larger than y; equal ones share it."""
+    return where(x < y, 0.0, where(y < x, d, 0.5 * d))
+
+
+def _matrices(d: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+    """Return d, x and y of a product as matrices: a vector on the left is a row, one on the right a column."""
+    if x.ndim > 1 and y.ndim > 1:
+        return d, x, y
+    rows = x.reshape(1, *x.shape) if x.ndim == 1 else x
+    columns = y.reshape(*y.shape, 1) if y.ndim == 1 else y
+    batch = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
+    return d.reshape(*batch, rows.shape[-2], columns.shape[-1]), rows, columns
+
+
+def _turned(x: Any) -> Any:
+    """Return matrices with rows and columns exchanged."""
+    *batch, rows, columns = range(x.ndim)
+    return x.transpose(*batch, columns, rows)
+
+
+def _product(x: Any, y: Any) -> Any:
+    """Return the product of matrices: elementwise, so that it can be fused, if it is one of a column and a row."""
+    return x * y if x.shape[-1] == 1 else x @ y
+
+
+def _through_left(d: Any, out: Any, x: Any, y: Any) -> Any:
+    d, _, columns = _matrices(d, x, y)
+    return _product(d, _turned(columns))
+
+
+def _through_right(d: Any, out: Any, x: Any, y: Any) -> Any:
+    d, rows, _ = _matrices(d, x, y)
+    found = _product(_turned(rows), d)
+    return found.reshape(*found.shape[:-1]) if y.ndim == 1 else found
+
+
 OPS: Mapping[str, Op] = {
-    "neg": Op(np.negative, element="(-{0})"),
-    "add": Op(np.add, element="({0} + {1})"),
-    "sub": Op(np.subtract, element="({0} - {1})"),
-    "mul": Op(np.multiply, element="({0} * {1})"),
-    "div": Op(np.true_divide, element="({0} / {1})"),
-    "less": Op(np.less, element="({0} < {1})"),
-    "maximum": Op(np.maximum, element="np.maximum({0}, {1})"),
-    "exp": Op(np.exp, element="np.exp({0})"),
-    "log": Op(np.log, element="np.log({0})"),
-    "sqrt": Op(np.sqrt, element="np.sqrt({0})"),
-    "tanh": Op(np.tanh, element="np.tanh({0})"),
-    "where": Op(np.where, element="({1} if {0} else {2})"),
-    "sum": Op(lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims), kind="reduction"),
-    "max": Op(lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims), kind="reduction"),
-    "permute": Op(lambda x, axes: np.transpose(x, axes), kind="view"),
-    "reshape": Op(lambda x, shape: np.reshape(x, shape), kind="view"),
-    "matmul": Op(np.matmul, kind="other"),
-    "rand_like": Op(_rand_like, kind="other", pure=False),
+    "neg": Op(np.negative, element="(-{0})", rules=[lambda d, out, x: -d]),
+    "add": Op(np.add, element="({0} + {1})", rules=[lambda d, out, x, y: d, lambda d, out, x, y: d]),
+    "sub": Op(np.subtract, element="({0} - {1})", rules=[lambda d, out, x, y: d, lambda d, out, x, y: -d]),
+    "mul": Op(np.multiply, element="({0} * {1})", rules=[lambda d, out, x, y: d * y, lambda d, out, x, y: d * x]),
+    "div": Op(
+        np.true_divide,
+        element="({0} / {1})",
+        rules=[lambda d, out, x, y: d / y, lambda d, out, x, y: -d * out / y],
+    ),
+    "less": Op(np.less, element="({0} < {1})", rules=[None, None]),
+    "maximum": Op(
+        np.maximum,
+        element="np.maximum({0}, {1})",
+        rules=[lambda d, out, x, y: _through_larger(d, x, y), lambda d, out, x, y: _through_larger(d, y, x)],
+    ),
+    "exp": Op(np.exp, element="np.exp({0})", rules=[lambda d, out, x: d * out]),
+    "log": Op(np.log, element="np.log({0})", rules=[lambda d, out, x: d / x]),
+    "sqrt": Op(np.sqrt, element="np.sqrt({0})", rules=[lambda d, out, x: d / (2.0 * out)]),
+    "tanh": Op(np.tanh, element="np.tanh({0})", rules=[lambda d, out, x: d * (1.0 - out * out)]),
+    "where": Op(
+        np.where,
+        element="({1} if {0} else {2})",
+        rules=[None, lambda d, out, c, x, y: where(c, d, 0.0), lambda d, out, c, x, y: where(c, 0.0, d)],
+    ),
+    "broadcast_to": Op(lambda x, shape: np.broadcast_to(x, shape), element="{0}", rules=[lambda d, out, x, shape: d]),
+    "sum": Op(
+        lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims), kind="reduction", rules=[_through_sum]
+    ),
+    "max": Op(
+        lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims), kind="reduction", rules=[_through_max]
+    ),
+    "permute": Op(
+        lambda x, axes: np.transpose(x, axes),
+        kind="view",
+        rules=[lambda d, out, x, axes: d.transpose(*np.argsort([axis % x.ndim for axis in axes]).tolist())],
+    ),
+    "reshape": Op(
+        lambda x, shape: np.reshape(x, shape), kind="view", rules=[lambda d, out, x, shape: d.reshape(*x.shape)]
+    ),
+    "matmul": Op(np.matmul, kind="other", rules=[_through_left, _through_right]),
+    "rand_like": Op(_rand_like, kind="other", pure=False, rules=[None]),
 }
 """The operations by name."""
 
@@ -192,14 +275,18 @@ class Program:
     outputs: Sequence[Any]
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
-        """Compute the outputs, one equation after the other: what every faster way must agree with."""
+        """Compute the outputs, one equation after the other: what every faster way must agree with.
+
+        Symbols in place of arrays have the equations written down by their recorder. So a function that is being
+        recorded can run a program, whose equations become a part of its own.
+        """
         known: dict[Any, Any] = dict(zip(self.inputs, arrays, strict=True)) | dict(self.constants)
 
         def value(x: Any) -> Any:
             return known[x] if isinstance(x, Var) else x
 
         for each in self.equations:
-            known[each.output] = call(each.op, *map(value, each.operands), **each.options)
+            known[each.output] = _either(each.op, *map(value, each.operands), **each.options)
         return tuple(map(value, self.outputs))
 
     def __repr__(self) -> str:
@@ -250,8 +337,9 @@ def result_of(op: str, *operands: Any, **options: Any) -> Var:
         return np.ones(shape, x.dtype) if isinstance(x, Var) else x
 
     if OPS[op].kind == "elementwise":
-        shape = np.broadcast_shapes(*(x.shape for x in operands if isinstance(x, Var)))
-        return Var(shape, call(op, *(like(x, ()) for x in operands)).dtype)
+        shapes = [x.shape for x in operands if isinstance(x, Var)]
+        shape = np.broadcast_shapes(*shapes, options.get("shape", ()))
+        return Var(shape, call(op, *(like(x, ()) for x in operands), **options).dtype)
     y = call(op, *(like(x, x.shape) for x in operands), **options)
     return Var(y.shape, y.dtype)
 
@@ -362,12 +450,12 @@ class Symbol:
         return self.recorder.apply(op, *operands, **options)  # type: ignore[no-any-return]
 
 
-def _either(op: str, operands: Sequence[Any]) -> Any:
+def _either(op: str, *operands: Any, **options: Any) -> Any:
     """Compute with arrays, or write down with the recorder of a symbol."""
     for each in operands:
         if isinstance(each, Symbol):
-            return each.recorder.apply(op, *operands)
-    return call(op, *operands)
+            return each.recorder.apply(op, *operands, **options)
+    return call(op, *operands, **options)
 
 
 def exp(x: Any) -> Any:
@@ -376,7 +464,7 @@ def exp(x: Any) -> Any:
     >>> minigrad.symbols.exp(np.zeros(2))
     array([1., 1.])
     """
-    return _either("exp", (x,))
+    return _either("exp", x)
 
 
 def log(x: Any) -> Any:
@@ -385,7 +473,7 @@ def log(x: Any) -> Any:
     >>> minigrad.symbols.log(np.ones(2))
     array([0., 0.])
     """
-    return _either("log", (x,))
+    return _either("log", x)
 
 
 def sqrt(x: Any) -> Any:
@@ -394,7 +482,7 @@ def sqrt(x: Any) -> Any:
     >>> minigrad.symbols.sqrt(np.array([4.0, 9.0]))
     array([2., 3.])
     """
-    return _either("sqrt", (x,))
+    return _either("sqrt", x)
 
 
 def tanh(x: Any) -> Any:
@@ -403,7 +491,7 @@ def tanh(x: Any) -> Any:
     >>> minigrad.symbols.tanh(np.zeros(2))
     array([0., 0.])
     """
-    return _either("tanh", (x,))
+    return _either("tanh", x)
 
 
 def maximum(x: Any, y: Any) -> Any:
@@ -412,7 +500,7 @@ def maximum(x: Any, y: Any) -> Any:
     >>> minigrad.symbols.maximum(np.array([-1.0, 2.0]), 0.0)
     array([0., 2.])
     """
-    return _either("maximum", (x, y))
+    return _either("maximum", x, y)
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
@@ -421,7 +509,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     >>> minigrad.symbols.where(np.array([True, False]), np.array([1.0, 2.0]), 0.0)
     array([1., 0.])
     """
-    return _either("where", (condition, x, y))
+    return _either("where", condition, x, y)
 
 
 def rand_like(x: Any) -> Any:
@@ -430,4 +518,14 @@ def rand_like(x: Any) -> Any:
     >>> bool((minigrad.symbols.rand_like(np.zeros(3)) < 1.0).all())
     True
     """
-    return _either("rand_like", (x,))
+    return _either("rand_like", x)
+
+
+def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array or a symbol repeated along axes of size 1 and axes that it does not have.
+
+    >>> minigrad.symbols.broadcast_to(np.array([1.0, 2.0]), (2, 2))
+    array([[1., 2.],
+           [1., 2.]])
+    """
+    return _either("broadcast_to", x, shape=shape)

@@ -40,6 +40,7 @@ __all__ = [
     "shape_broadcast",
     "strides_from_shape",
     "to_index",
+    "unfold",
 ]
 
 MAX_DIMS = 32
@@ -150,6 +151,34 @@ def permute(data: TensorData, *order: int) -> TensorData:
     shape = tuple(data.shape[axis] for axis in order)
     strides = tuple(data.strides[axis] for axis in order)
     return TensorData(data.storage, shape, strides, data.offset)
+    ### END SOLUTION
+
+
+def unfold(data: TensorData, axis: int, size: int, step: int) -> TensorData:
+    """Return all windows along one axis, as a view of the same storage.
+
+    A window is `size` elements side by side along the axis, at the same index
+    otherwise. The first one begins at element 0, the next one `step` elements further
+    on, and so forth, as long as there is a whole one. The axis then counts windows, and
+    a new axis, the last, runs through a window: of 0, 1, 2, 3, 4 the windows of size 3
+    with step 2 are [0, 1, 2] and [2, 3, 4].
+
+    Nothing is copied: elements that lie in several windows are there once.
+
+    Args:
+        data: Any view, also a permuted, sliced or expanded one.
+        axis: From 0 to dims - 1.
+        size: From 1 to the number of elements along the axis.
+        step: At least 1; `TensorData.unfold` has checked all three.
+
+    Returns:
+        A new view, with one axis more; data itself is left as it is.
+    """
+    ### BEGIN SOLUTION
+    shape, strides = list(data.shape), list(data.strides)
+    shape[axis] = (data.shape[axis] - size) // step + 1
+    strides[axis] = data.strides[axis] * step
+    return TensorData(data.storage, (*shape, size), (*strides, data.strides[axis]), data.offset)
     ### END SOLUTION
 
 
@@ -513,6 +542,30 @@ class TensorData:
         """
         wanted, strides = layout.expand(self.shape, self.strides, layout.sizes_of(shape, "expand: a size"))
         return self._of_layout(self.storage, wanted, strides, self.offset)
+
+    def unfold(self, axis: int, size: int, step: int = 1) -> TensorData:
+        """Return a view of all windows along an axis, of which the last axis runs through one.
+
+        Args:
+            axis: The axis, whose windows are counted in its place; negative numbers count from the end.
+            size: How many elements a window has.
+            step: How many elements further on the next window begins.
+
+        Raises:
+            IndexingError: If there is no such axis.
+            ValueError: If not a single window fits, or size or step are not positive.
+
+        >>> minigrad.TensorData([0.0, 1.0, 2.0, 3.0, 4.0], (5,)).unfold(0, 3, 2).array.tolist()
+        [[0.0, 1.0, 2.0], [2.0, 3.0, 4.0]]
+        """
+        along = normal_axis(axis, self.dims, f"unfold of shape {self.shape}")
+        size, step = layout.integer(size, "unfold: the size"), layout.integer(step, "unfold: the step")
+        if step < 1 or not 1 <= size <= self.shape[along]:
+            raise ValueError(
+                f"cannot unfold axis {axis} of shape {self.shape} into windows of {size} with steps of {step}: "
+                "both must be positive, and a window must fit"
+            )
+        return unfold(self, along, size, step)
 
     def __getitem__(self, key: layout.Key) -> TensorData:
         """Return a view of a part: integers, slices with positive steps, None for a new axis, Ellipsis.

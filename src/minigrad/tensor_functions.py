@@ -156,8 +156,7 @@ class Permute(LinearFunction):
         Args:
             ctx: Keeps what `backward` needs, of any type:
                 ``ctx.save_for_backward(...)``.
-            a: A tensor. ``a._tensor`` is its `TensorData`, which has the method
-                ``permute(*order)``; ``a._new(data)`` makes a tensor of a `TensorData`,
+            a: A tensor. ``a.view_with("permute", *order)`` is the tensor of that view,
                 which shares its storage.
             order: A permutation of a's axes, counted from 0.
 
@@ -167,7 +166,7 @@ class Permute(LinearFunction):
         """
         ### BEGIN SOLUTION
         ctx.save_for_backward(order)
-        return a._new(a._tensor.permute(*order))
+        return a.view_with("permute", *order)
         ### END SOLUTION
 
     @staticmethod
@@ -177,8 +176,7 @@ class Permute(LinearFunction):
         Axis i of d_output belongs to axis ``order[i]`` of a, so the axes of d_output
         are to be permuted by the inverse of the order: the one that undoes it. For (2,
         0, 1) that is (1, 2, 0). ``d_output.permute(*axes)`` does so and is recorded
-        where the gradient is to be differentiated again; a tensor made by ``_new`` is
-        not.
+        where the gradient is to be differentiated again; ``view_with`` is not.
 
         Args:
             ctx: What forward saved: ``ctx.saved_values``, a tuple.
@@ -205,46 +203,15 @@ class View(LinearFunction):
 
     @staticmethod
     def forward(ctx: TensorContext, a: Tensor, shape: tuple[int, ...]) -> Tensor:
-        """Return a view of a with another shape, and save what backward needs.
-
-        Args:
-            ctx: Keeps what `backward` needs, of any type:
-                ``ctx.save_for_backward(...)``.
-            a: A tensor. ``a._tensor`` is its `TensorData`, which has the method
-                ``view(*shape)`` that finds strides for the shape; ``a._new(data)``
-                makes a tensor of a `TensorData`, which shares its storage.
-            shape: The new shape, of as many elements, without -1.
-
-        Returns:
-            The view. Nothing is copied, even if a is itself a view with gaps between
-            its rows.
-        """
-        ### BEGIN SOLUTION
+        """Return a view of a with another shape, and save what backward needs."""
         ctx.save_for_backward(a.shape)
-        return a._new(a._tensor.view(*shape))
-        ### END SOLUTION
+        return a.view_with("view", *shape)
 
     @staticmethod
     def backward(ctx: TensorContext, d_output: Tensor) -> Tensor:
-        """Return the gradient of a: the same elements in a's shape.
-
-        Only elements that lie in row-major order in memory can be viewed with any
-        shape. ``x.contiguous()`` is x if they do, else a copy in which they do; like
-        ``x.view(*shape)``, it is recorded where the gradient is to be differentiated
-        again, which a tensor made by ``_new`` is not.
-
-        Args:
-            ctx: What forward saved: ``ctx.saved_values``, a tuple.
-            d_output: The gradient of the view, in its shape; its elements need not lie
-                in order in memory.
-
-        Returns:
-            The gradient of a, in the shape of a.
-        """
-        ### BEGIN SOLUTION
+        """Return the gradient of a: the same elements in a's shape."""
         (shape,) = ctx.saved_values
         return d_output.contiguous().view(*shape)
-        ### END SOLUTION
 
 
 class Max(Function):
@@ -743,7 +710,6 @@ class Linear(Function):
     @staticmethod
     def forward(ctx: TensorContext, x: Any, weight: Any, bias: Any = None) -> Any:
         """Multiply and add."""
-        x = x if x.dtype.kind == "f" else arrays.cast_to(x, weight.dtype)
         ctx.save_for_backward(x, weight)
         if (
             x.__class__ is np.ndarray
@@ -895,8 +861,10 @@ def as_rows(x: Any) -> Any:
 
 def _is_basic(key: Any) -> bool:
     """Return whether a key selects a view: no array, and so no element twice."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return all(part is None or part is Ellipsis or isinstance(part, slice | int) for part in parts)
+    for part in key if isinstance(key, tuple) else (key,):
+        if not (part is None or part is Ellipsis or isinstance(part, (int, slice))):
+            return False
+    return True
 
 
 def _save_arrays(ctx: TensorContext, key: Any) -> None:

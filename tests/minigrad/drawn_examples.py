@@ -71,6 +71,12 @@ def _simplified():
     return draw.program(given, kept=program.simplify(given))
 
 
+def _differentiated():
+    """A program and its backward pass."""
+    given = program.trace(lambda x, w: (x * w + x).sum(), np.zeros((2, 3)), np.zeros(3))
+    return draw.program(program.backward(given, [0, 1]), forward=given)
+
+
 def _shifted(out, a):
     for i in prange(1, len(a)):
         out[i] = out[i - 1] + a[i]
@@ -128,6 +134,7 @@ def _model():
 
 
 SVG = {
+    "bits": lambda: draw.bits({"float32": (8, 23), "float16": (5, 10), "bfloat16": (8, 7)}),
     "expression_graph, a chain": _chain,
     "expression_graph, wider than a page": _wide_graph,
     "expression_graph, crossing edges": _crossing,
@@ -147,6 +154,7 @@ SVG = {
     "broadcast": lambda: draw.broadcast((4, 1, 2), (4, 2)),
     "program": lambda: draw.program(_backward_pass()),
     "program, simplified": _simplified,
+    "program, differentiated": _differentiated,
     "running_softmax": lambda: draw.running_softmax([1.0, 3.0, -2.0, 5.0, 1e-5], block=2),
     "rewrite": lambda: draw.rewrite(_backward_pass(), optimize(_backward_pass())),
     "memory_plan": lambda: draw.memory_plan(
@@ -155,6 +163,13 @@ SVG = {
     ),
     "timeline": lambda: draw.timeline(
         {"NumPy": [("matmul", 2e-3), ("tanh", 1e-3), ("mul", 1e-4)], "compiled": [("matmul", 2e-3), ("loop", 4e-4)]}
+    ),
+    "schedule": lambda: draw.schedule(
+        {
+            "backward": [("w3", 0.0, 2e-3), ("w2", 2e-3, 3e-3), ("w1", 3e-3, 6e-3)],
+            "all-reduce": [("w3 w2", 3e-3, 5e-3), ("w1", 6e-3, 8e-3)],
+            "without buckets": [],
+        }
     ),
     "broadcast, a clash": lambda: draw.broadcast((2, 3), (2,)),
     "broadcast, large sizes": lambda: draw.broadcast((1000, 1, 28), (3, 128, 1)),
@@ -215,6 +230,7 @@ FEEDBACK = {
 """Pictures of counter-examples, as a report describes them."""
 
 MATPLOTLIB = {
+    "magnitudes": lambda: draw.magnitudes({"gradients": [1e-9, 1e-6, 0.5, 1.0]}, 2.0**-24, 65504.0),
     "curves": lambda: draw.curves({"-log p": lambda p: -math.log(p)}, 0.01, 1.0, "p"),
     "elementary": draw.elementary,
     "secants": lambda: draw.secants(lambda x: x * x, 0.5, [1.5, 0.7, 0.1], -1.0, 2.3),

@@ -222,16 +222,13 @@ PARTS = {
     "tensor_ops.py": ["tensor_ops.tensor_map", "tensor_ops.tensor_zip", "tensor_ops.tensor_reduce"],
     "fast_ops.py": [
         "fast_ops.tensor_map",
-        "fast_ops.tensor_zip",
         "fast_ops.tensor_reduce",
         "fast_ops._tensor_matrix_multiply",
     ],
     "cuda_ops.py": [
         "cuda_ops.tensor_map",
-        "cuda_ops.tensor_zip",
         "cuda_ops._sum_practice",
         "cuda_ops.tensor_reduce",
-        "cuda_ops._mm_practice",
         "cuda_ops._tensor_matrix_multiply",
     ],
 }

@@ -16,7 +16,7 @@ import minigrad
 from minigrad import functions, tensor_functions
 from minigrad.elementwise.entry import OPS
 from minigrad.functions import Function
-from minigrad.nn.convolution import Windows
+from minigrad.nn.convolution import PLAIN, Windows
 
 __all__ = [
     "COMPARED",
@@ -101,7 +101,6 @@ def _extremes(shape: tuple[int, ...], *options: dict[str, Any]) -> list[Sample]:
 _SUMS = ({"dim": (0, 1, 2)}, {"dim": (1,)}, {"dim": (0, 2), "keepdim": True})
 _ROWS = np.array([[0, 1], [1, 1]])
 _SPREAD = Windows(stride=(2, 1), padding=(1, 1), dilation=(1, 2), groups=2)
-_LINE = Windows(line=True)
 _TILES = {"kernel": (2, 2), "windows": Windows(stride=(2, 2))}
 _OVERLAPPING = {"kernel": (3, 2), "windows": Windows(stride=(1, 2), padding=(1, 0))}
 _DILATED = {"kernel": (2, 2), "windows": Windows(stride=(1, 1), padding=(1, 0), dilation=(2, 3))}
@@ -159,17 +158,17 @@ OF_TENSORS: dict[str, list[Sample]] = {
     "Conv2d": [
         Sample(((2, 2, 4, 3), (2, 2, 2, 2)), {"windows": Windows()}),
         Sample(((2, 2, 4, 3), (4, 1, 2, 2)), {"windows": _SPREAD}),
-        Sample(((1, 2, 1, 5), (2, 2, 1, 3)), {"windows": _LINE}),
+        Sample(((1, 2, 1, 5), (2, 2, 1, 3)), {"windows": PLAIN}),
     ],
     "ConvInput": [
         Sample(((2, 2, 3, 2), (2, 2, 2, 2)), {"windows": Windows(), "size": (4, 3)}),
         Sample(((2, 4, 3, 3), (4, 1, 2, 2)), {"windows": _SPREAD, "size": (4, 3)}),
-        Sample(((1, 2, 1, 3), (2, 2, 1, 3)), {"windows": _LINE, "size": (1, 5)}),
+        Sample(((1, 2, 1, 3), (2, 2, 1, 3)), {"windows": PLAIN, "size": (1, 5)}),
     ],
     "ConvWeight": [
         Sample(((2, 2, 3, 2), (2, 2, 4, 3)), {"windows": Windows(), "size": (2, 2)}),
         Sample(((2, 4, 3, 3), (2, 2, 4, 3)), {"windows": _SPREAD, "size": (2, 2)}),
-        Sample(((1, 2, 1, 3), (1, 2, 1, 5)), {"windows": _LINE, "size": (1, 3)}),
+        Sample(((1, 2, 1, 3), (1, 2, 1, 5)), {"windows": PLAIN, "size": (1, 3)}),
     ],
     "AvgPool2d": _along((2, 1, 4, 4), _TILES, _OVERLAPPING, _TILES | {"divisor": _DIVISORS}),
     "MaxPool2d": _along((2, 1, 4, 4), _TILES, _OVERLAPPING, _DILATED),

@@ -111,16 +111,21 @@ def test_turn_practice_costs_no_more_than_it_must():
 @pytest.mark.parametrize("size", [1, 3, BLOCK])
 def test_mm_practice_on_the_device(size):
     """Small matrices are multiplied by one block."""
-    a, b = random(size, size), random(size, size, seed=1)
-    found = teaching.mm_practice(from_host(a), from_host(b).T)
-    np.testing.assert_allclose(found.to_host(), a @ b.T, rtol=1e-13, atol=1e-15)
+    a, b, out = random(size * size), random(size * size, seed=1), from_host(np.zeros(size * size))
+    launch(cuda_ops._mm_practice, 1, (BLOCK, BLOCK), out, from_host(a), from_host(b), size)
+    wanted = a.reshape(size, size) @ b.reshape(size, size)
+    np.testing.assert_allclose(out.to_host().reshape(size, size), wanted, rtol=1e-13, atol=1e-15)
 
 
-def test_mm_practice_refuses_what_does_not_fit():
-    """Matrices that are not square, or larger than a block, are refused with their shapes."""
-    for shape in ((2, 3), (BLOCK + 1, BLOCK + 1)):
-        with pytest.raises(ValueError, match=rf"mm_practice: \({shape[0]}, {shape[1]}\) times"):
-            teaching.mm_practice(from_host(np.ones(shape)), from_host(np.ones(shape)))
+@pytest.mark.parametrize("name", ["pool", "scan"])
+def test_kernels_of_neighbours_on_the_device(name):
+    """The sums of three neighbours, and the running totals of a block, are those of NumPy."""
+    kernel, size = getattr(cuda_ops, f"_{name}_practice"), 2 * BLOCK + 3
+    a, out = random(size), from_host(np.zeros(size))
+    launch(kernel, 3, BLOCK, out, from_host(a), size)
+    parts = [a[start : start + BLOCK].cumsum() for start in range(0, size, BLOCK)]
+    wanted = np.convolve(a, np.ones(3))[:size] if name == "pool" else np.concatenate(parts)
+    np.testing.assert_allclose(out.to_host(), wanted, rtol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -150,24 +155,28 @@ def test_products_on_the_device(a, b):
 def kernels():
     x, y = random(4, 3), random(5, 3, seed=1)
     yield launches.run_map(cuda_ops.tensor_map(launches.scaled), launches.result(3, 4, order=(1, 0)), x.T, blocks=9)
-    yield launches.run_zip(cuda_ops.tensor_zip(launches.difference), launches.result(2, 4, 3), x, x[0], threads=5)
+    yield launches.run_map(cuda_ops.tensor_zip(launches.add), launches.result(2, 4, 3), x, x[0], threads=5)
     yield launches.sum_practice(cuda_ops._sum_practice, 2, 3)
     yield launches.run_reduce(cuda_ops.tensor_reduce(launches.larger), launches.result(5, 1), y, 1, -np.inf, spare=1)
     yield launches.turn_practice(cuda_ops._turn_practice, 5)
-    yield launches.mm_practice(cuda_ops._mm_practice, 3)
+    yield launches.pool_practice(cuda_ops._pool_practice, 2, 3)
+    yield launches.scan_practice(cuda_ops._scan_practice, 2, 3)
     stack = random(2, BLOCK + 1, 3), random(1, 3, 2)
     yield launches.matmul(cuda_ops._tensor_matrix_multiply, launches.result(2, BLOCK + 1, 2, order=(2, 0, 1)), *stack)
 
 
 def test_no_kernel_makes_a_mistake_with_memory():
     """No race, no read of unwritten memory, nothing out of bounds, and all threads at every barrier."""
-    assert [seen["kinds"] for seen in kernels()] == [[]] * 7
+    assert [seen["kinds"] for seen in kernels()] == [[]] * 8
 
 
 def test_how_much_memory_the_busiest_thread_touches():
-    """Map, reductions and the transpose read once, zip and products twice; each writes once."""
+    """Map, reductions, the transpose and the scan read once, zip and products twice; each writes once.
+
+    The first threads of a block bring the two elements before it as well, for a sum of three neighbours.
+    """
     traffic = [(seen["reads"], seen["writes"]) for seen in kernels()]
-    assert traffic == [(1, 1), (2, 1), (1, 1), (1, 1), (1, 1), (2, 1), (2, 1)]
+    assert traffic == [(1, 1), (2, 1), (1, 1), (1, 1), (1, 1), (3, 1), (1, 1), (2, 1)]
 
 
 def test_no_product_reads_global_memory_more_than_its_tiles_need():

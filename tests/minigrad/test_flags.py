@@ -3,7 +3,7 @@
 import random
 
 import pytest
-import torch
+from pytorch import torch
 
 import minigrad
 from minigrad.errors import GraphError

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-import torch
+from pytorch import torch
 
 import minigrad
 from minigrad import data, exercises, language, nn, transforms

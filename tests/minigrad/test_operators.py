@@ -235,6 +235,7 @@ def test_every_public_operator_is_tested_here():
         "clip",
         "ieee",
         "is_close",
+        "is_reduce",
         "map",
         "negList",
         "prod",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import attention, draw, graph, loops, program, symbols
+from minigrad import attention, draw, functional, graph, loops, program, symbols
 from minigrad.tensors import Tensor
 
 SPECIAL = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 1e-40]
@@ -163,6 +163,123 @@ def test_the_cache_of_jit():
         seen = quick(Tensor(np.ones(size, np.float32)), n).numpy()
         np.testing.assert_array_equal(seen, small(np.ones(size, np.float32), n))
     assert (small.hits, small.misses) == (2, 3)
+
+
+WEIGHTS = np.random.default_rng(3).normal(size=(2, 3))
+DIFFERENTIATED = {
+    "neg": [lambda x: -x],
+    "add": [lambda x, y: x + y],
+    "sub": [lambda x, y: x - y],
+    "mul": [lambda x, y: x * y],
+    "div": [lambda x, y: x / y],
+    "maximum": [symbols.maximum],
+    "exp": [symbols.exp],
+    "log": [lambda x: symbols.log(x * x)],
+    "sqrt": [lambda x: symbols.sqrt(x * x)],
+    "tanh": [symbols.tanh],
+    "where": [lambda x, y: symbols.where(x < y, x * 2.0, y * y)],
+    "broadcast_to": [lambda x: symbols.broadcast_to(x, (4, 2, 3)).sum(axis=0)],
+    "sum": [lambda x: x.sum(axis=1, keepdims=True), lambda x: x.sum(axis=(0, -1)), lambda x: x.sum()],
+    "max": [lambda x: x.max(axis=1, keepdims=True), lambda x: x.max(axis=-2), lambda x: x.max()],
+    "permute": [lambda x: x.reshape(2, 3, 1).transpose(-1, 0, 1), lambda x: x.T.T],
+    "reshape": [lambda x: x.reshape(3, 2).T.reshape(2, 3)],
+    "matmul": [
+        lambda x, y: x @ (x + y).T @ y,
+        lambda x, y: x.reshape(6) @ y.reshape(6),
+        lambda x, y: x @ y.sum(axis=0),
+        lambda x, y: x.sum(axis=1) @ y,
+        lambda x, y: symbols.broadcast_to(x, (4, 2, 3)) @ y.T,
+        lambda x, y: x @ symbols.broadcast_to(y.T, (4, 3, 2)),
+        lambda x, y: x.sum(axis=0) @ symbols.broadcast_to(y.T, (4, 3, 2)),
+        lambda x, y: symbols.broadcast_to(x, (4, 2, 3)) @ y.sum(axis=0),
+        lambda x, y: x.reshape(2, 3, 1) @ y.reshape(2, 1, 3),
+    ],
+}
+"""Functions of tables of two rows and three columns, for each operation that has a rule."""
+
+
+def test_every_operation_with_a_rule_is_differentiated_here():
+    """Each operation has a rule for each operand, and an example in these tests if a rule is not None."""
+    assert {name for name, op in symbols.OPS.items() if any(op.rules)} == {*DIFFERENTIATED}
+    assert all(op.rules for op in symbols.OPS.values())
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (1, 3), (2, 1), (3,), ()])
+@pytest.mark.parametrize("f", [f for functions in DIFFERENTIATED.values() for f in functions])
+def test_backward_agrees_with_differences(f, shape):
+    """The gradient program has the slopes that differences measure, in the inputs' shapes; compiled as well."""
+    count = f.__code__.co_argcount
+    random = np.random.default_rng(4)
+    args = random.normal(size=(2, 3)), random.normal(size=shape)
+    args = args[:count] if count == 2 else (args[1],)
+
+    def loss(*args):
+        y = f(*(symbols.broadcast_to(x, (2, 3)) for x in args))
+        return (symbols.tanh(y) * (y * WEIGHTS[0, 0] + 1.0)).sum()
+
+    traced = program.trace(loss, *args)
+    whole = program.backward(traced, range(len(args)))
+    assert [*whole.equations[: len(traced.equations)]] == traced.equations
+    found = whole.run(*args)[1:]
+    same(loops.compile_program(whole, loops.by_python)(*args)[1:], found, rtol=1e-12)
+    for place, x in enumerate(args):
+        assert found[place].shape == x.shape
+        for at in np.ndindex(x.shape):
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = [each.copy() for each in args]
+                moved[place][at] += step
+                ends.append(traced.run(*moved)[0])
+            np.testing.assert_allclose(found[place][at], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-7)
+
+
+def test_backward_agrees_with_the_lessons_grad():
+    """A network's gradients are those of `functional.grad`, to the last digits, and their types are float32."""
+    random = np.random.default_rng(5)
+    args = [random.normal(size=size).astype(np.float32) for size in ((4, 5), (5,), (5, 1), (6, 4), (6, 1))]
+
+    def loss(w, b, v, x, y):
+        error = symbols.tanh(x @ w + b) @ v - y
+        return (error * error).sum()
+
+    def of_tensors(w, b, v, x, y):
+        error = (x @ w + b).tanh() @ v - y
+        return (error * error).sum()
+
+    whole = program.backward(program.trace(loss, *args), [1, 0, 2])
+    found = whole.run(*args)[1:]
+    wanted = [functional.grad(of_tensors, place)(*map(Tensor, args)).numpy() for place in (1, 0, 2)]
+    same(found, wanted, rtol=2e-5, atol=1e-5)
+
+
+def test_equal_elements_share_a_gradient():
+    """Where two are the largest each gets half, of `max` and of `maximum`."""
+    x = np.array([2.0, 1.0, 2.0], np.float32)
+    for f in (lambda x: x.max(), lambda x: symbols.maximum(x, 2.0).sum()):
+        (found,) = program.backward(program.trace(f, x), [0]).run(x)[1:]
+        assert (found.tolist(), found.dtype) == ([0.5, 0.0, 0.5], np.float32)
+
+
+def test_backward_of_backward():
+    """The second derivative of x^4 is 12 x^2, as a program of a program's equations."""
+    cube = program.backward(program.trace(lambda x: x * x * x * x, np.zeros(())), [0])
+    slope = symbols.Program(cube.inputs, cube.constants, cube.equations, cube.outputs[1:])
+    assert [y.tolist() for y in program.backward(slope, [0]).run(np.array(3.0))] == [108.0, 108.0]
+
+
+def test_a_program_inside_a_function():
+    """A program that gets symbols is written down as a part of what is being recorded, with its constants."""
+    scale = np.array([2.0, 3.0])
+    inner = program.trace(lambda x: (symbols.exp(x) * scale, x.sum()), np.zeros(2))
+
+    def outer(x):
+        y, total = inner.run(x + 1.0)
+        return y / total
+
+    traced = program.trace(outer, np.zeros(2))
+    assert [each.op for each in traced.equations] == ["add", "exp", "mul", "sum", "div"]
+    x = np.array([0.5, -1.0])
+    np.testing.assert_allclose(traced.run(x)[0], np.exp(x + 1.0) * scale / (x + 1.0).sum())
 
 
 @pytest.mark.parametrize("causal", [False, True])

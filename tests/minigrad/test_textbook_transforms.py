@@ -1,4 +1,4 @@
-"""The readable functions of lesson 10 give what the library's own transforms give."""
+"""The readable functions of lessons 10 and 10b give what the library's own transforms give."""
 
 import math
 import random

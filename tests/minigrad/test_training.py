@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytorch import torch
 
 import minigrad
 from minigrad import data, exercises, nn, optim, training

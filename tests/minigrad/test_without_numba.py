@@ -1,4 +1,4 @@
-"""Without Numba, as in a browser: lessons 00 to 06b and 10 run, and what needs it says so."""
+"""Without Numba, as in a browser: lessons 00 to 06b, 10 and 10b run, and what needs it says so."""
 
 import shutil
 import subprocess
@@ -43,7 +43,7 @@ def folder(tmp_path, root):
 def test_use_goes_through_a_folder(folder):
     """`minigrad.use` looks at every exercise, also at those whose modules cannot be imported."""
     printed = python(f"import os\nos.chdir({str(folder)!r})\nminigrad.use()")
-    assert "00_fundamentals to 12_poems" in printed
+    assert "00_fundamentals to 14_many_workers" in printed
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,7 @@ def test_use_goes_through_a_folder(folder):
         "x.softmax(-1).sum()",
         "x.log_softmax(-1).sum()",
         "(x + x[0]).mean()",
+        "minigrad.nn.functional.conv2d(x[None, None], x[None, None, :9, :9]).sum()",
         "(x.sum(0) * x.sum(1)).sum()",
     ],
 )

@@ -11,7 +11,7 @@ from minigrad.attention import begin, scores_of
 from minigrad.checks.expectation import expect, expect_that
 from minigrad.checks.runner import visible
 
-PIECES = "11 'A softmax in pieces'"
+PIECES = "11b 'A softmax in pieces'"
 
 
 def after(student: SimpleNamespace, *scores: float) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -225,6 +225,114 @@ def is_right(student: SimpleNamespace) -> bool:
         return names(order) == list("zbax")
     except Exception:  # whatever it is, another check says it
         return False
+
+
+def _in_layers(variable: Any, step: int = 1) -> list[Any]:
+    """Order a graph layer by layer, which is wrong where ways have different lengths."""
+    order, seen, queue = [], {variable.unique_id}, [variable]
+    while queue:
+        order.append(queue.pop(0))
+        for parent in list(order[-1].parents)[::step]:
+            if parent.unique_id not in seen and not parent.is_constant():
+                seen.add(parent.unique_id)
+                queue.append(parent)
+    return order
+
+
+def _counted(variable: Any, inputs: Callable[[Any], list[Any]] = lambda node: list(node.parents)) -> list[Any]:
+    """Order a graph by counting uses."""
+    uses, to_do = {variable.unique_id: 0}, [variable]
+    while to_do:
+        for parent in inputs(to_do.pop()):
+            if parent.unique_id not in uses:
+                to_do.append(parent)
+            uses[parent.unique_id] = uses.get(parent.unique_id, 0) + 1
+    order, ready = [], [variable]
+    while ready:
+        order.append(ready.pop())
+        for parent in inputs(order[-1]):
+            uses[parent.unique_id] -= 1
+            if not uses[parent.unique_id]:
+                ready.append(parent)
+    return order
+
+
+def _varying(node: Any) -> list[Any]:
+    return [parent for parent in node.parents if not parent.is_constant()]
+
+
+def _by_counts(variable: Any) -> list[Any]:
+    return _counted(variable, _varying)
+
+
+def _by_counts_mirrored(variable: Any) -> list[Any]:
+    return _counted(variable, lambda node: _varying(node)[::-1])
+
+
+def _judged(student: SimpleNamespace, sort: Callable[[Any], list[Any]], *, passes: bool, hint: str) -> None:
+    of = f"the verdict on a {'right' if passes else 'wrong'} sort"
+    expect(bool(student.is_sort(sort, leaf, constant, result)), passes, hint=hint, of=of)
+
+
+HUNT = "03 'A hunt'"
+
+
+@visible("autodiff.is_sort", section=HUNT)
+def right_sorts_pass(student: SimpleNamespace) -> None:
+    """Two right sorts pass, which put the inputs of a variable in different orders."""
+    hint = "several orders of a graph are right: ask where each variable stands, and not for one order"
+    _judged(student, _by_counts, passes=True, hint=hint)
+    _judged(student, _by_counts_mirrored, passes=True, hint=hint)
+
+
+@visible("autodiff.is_sort", section=HUNT)
+def wrong_orders_are_refused(student: SimpleNamespace) -> None:
+    """An order turned round is refused, and a breadth-first walk that begins with the first or with the last input."""
+    _judged(student, lambda z: _by_counts(z)[::-1], passes=False, hint="this sort puts the leaves first")
+    hint = "a breadth-first walk is right unless a variable is reached by a short way and by a longer one"
+    _judged(student, _in_layers, passes=False, hint=hint)
+    hint = "this breadth-first walk turns to the last input first: exchange the inputs of your graph"
+    _judged(student, lambda z: _in_layers(z, -1), passes=False, hint=hint)
+
+
+@visible("autodiff.is_sort", section=HUNT)
+def wrong_members_are_refused(student: SimpleNamespace) -> None:
+    """A list without its last variable, with one twice, or with constants is refused."""
+    hint = "this sort loses the last variable: compare with all that you can reach from the result"
+    _judged(student, lambda z: _by_counts(z)[:-1] or [z], passes=False, hint=hint)
+    hint = "this sort lists its last variable twice, which a set of ids does not see"
+    _judged(student, lambda z: [*_by_counts(z), _by_counts(z)[-1]], passes=False, hint=hint)
+    hint = "this sort lists constants: put some into your graphs"
+    _judged(student, _counted, passes=False, hint=hint)
+
+
+@visible("autodiff.is_sort", section=HUNT)
+def calls(student: SimpleNamespace) -> None:
+    """A sort that is right in its first call only is refused, and so is one that raises RecursionError."""
+    listed: set[int] = set()
+
+    def remembering(variable: Any) -> list[Any]:
+        order = [node for node in _by_counts(variable) if node.unique_id not in listed]
+        listed.update(node.unique_id for node in order)
+        return order
+
+    _judged(student, remembering, passes=False, hint="this sort forgets nothing between calls: sort a graph again")
+
+    def recursive(variable: Any) -> list[Any]:
+        order: dict[int, Any] = {}
+
+        def visit(node: Any) -> None:
+            for parent in _varying(node):
+                if parent.unique_id not in order:
+                    visit(parent)
+            order[node.unique_id] = node
+
+        visit(variable)
+        return list(order.values())[::-1]
+
+    hint = "this sort calls itself: try a chain of some thousand variables, and catch RecursionError"
+    with hinting(hint, RecursionError, message="the sort calls itself more often than Python allows"):
+        _judged(student, recursive, passes=False, hint=hint)
 
 
 NOTHING = "x has received nothing: hand what arrives at a leaf to its accumulate_derivative"

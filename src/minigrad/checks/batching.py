@@ -12,7 +12,7 @@ from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
 
-BATCH = "10 'A batch without a loop'"
+BATCH = "10b 'A batch without a loop'"
 
 
 def counted(*shape: int) -> Tensor:

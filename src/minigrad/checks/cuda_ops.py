@@ -23,11 +23,10 @@ from minigrad.checks.runner import ENDLESS, NOT_RUN, Test, visible
 from minigrad.machine import _numba
 
 MAP = "08 'A thread for each element'"
-ZIP = "08 'Two inputs'"
 SUM = "08 'Memory that a block shares'"
 REDUCE = "08 'A block for each result'"
 NEIGHBOURS = "08 'Neighbours ask together'"
-PRACTICE = "08 'One tile'"
+SCAN = "08 'All totals at once'"
 MATMUL = "08 'Tile by tile'"
 
 SIX = np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0])
@@ -93,6 +92,13 @@ def _expect_waiting(seen: launches.Seen) -> None:
         advice = ADVICE["barrier" if "barrier" in seen["waiting"] else "read-write"]
         story = seen["story"] if WAITING.issuperset(seen["kinds"]) else f"{seen['waiting'][0]} was seen"
         raise Expectation(seen["waiting"], [], story, advice, None)
+
+
+def _expect_passes(seen: launches.Seen, few: int) -> None:
+    """Expect that a product's threads wait at the banks of shared memory no more than along rows of its tiles."""
+    told = f"{seen['passes']} passes over shared memory, expected {few} at most"
+    hint = "a warp reads along a row of the tile of b, and down a column of that of a: tile[threadIdx.y, threadIdx.x]"
+    expect_that(seen["passes"] <= few, told, hint)
 
 
 def _of_product(seen: launches.Seen) -> launches.Seen:
@@ -174,37 +180,60 @@ def map_on_the_device(student: SimpleNamespace) -> None:
     _expect_on_device(launches.run_map(kernel, launches.result(70), x, threads=32), 2 * x + 1, launched)
 
 
-@visible("cuda_ops.tensor_zip", ZIP)
-def zip_keeps_the_order(student: SimpleNamespace) -> None:
-    """fn gets a's element first: 10 a - b, with two threads to spare."""
-    kernel = student.tensor_zip(launches.difference)
-    seen = launches.run_zip(kernel, launches.result(6), SIX, OTHER, threads=4)
-    swapped = {tuple((10 * OTHER - SIX).tolist()): "a and b have changed places"}
-    _expect(seen, 10 * SIX - OTHER, hint="fn(a's element, b's element)", when=swapped)
+@visible("cuda_ops._pool_practice", SUM, slow=True)
+def pool_of_several_blocks(student: SimpleNamespace) -> None:
+    """Each element is added to the two before it, also where these belong to the block before."""
+    seen = launches.pool_practice(student._pool_practice, 2, 0)
+    _expect(seen, seen["wanted"], hint="a[i - 2] + a[i - 1] + a[i]: the first two threads of a block read a themselves")
 
 
-@visible("cuda_ops.tensor_zip", ZIP)
-def zip_of_any_layout(student: SimpleNamespace) -> None:
-    """Each of the two is broadcast by itself, and has strides of its own."""
-    kernel, a, b = student.tensor_zip(launches.difference), SIX.reshape(2, 3), OTHER.reshape(3, 2)
-    hint = "an index and a position for each input, from its own shape and strides"
-    _expect(launches.run_zip(kernel, launches.result(2, 3), a, b.T), 10 * a - b.T, hint=hint)
-    _expect(launches.run_zip(kernel, launches.result(3, 2, 3), a, b[:, :, None]), 10 * a - b[:, :, None], hint=hint)
-    hint = "out's position comes from its index and out_strides: a thread's number is no position"
-    _expect(launches.run_zip(kernel, launches.result(2, 3, order=(1, 0)), a, a[0]), 10 * a - a[0], hint=hint)
+@visible("cuda_ops._pool_practice", SUM, slow=True)
+def pool_with_threads_left_over(student: SimpleNamespace) -> None:
+    """Threads beyond the last element touch nothing, and wait with the others."""
+    seen = launches.pool_practice(student._pool_practice, 2, 3)
+    _expect(seen, seen["wanted"], hint="a thread whose number in the grid is not below size has no element")
 
 
-@_visible_on_device("cuda_ops.tensor_zip", ZIP)
-def zip_on_the_device(student: SimpleNamespace) -> None:
+@visible("cuda_ops._pool_practice", SUM, slow=True)
+def pool_through_shared_memory(student: SimpleNamespace) -> None:
+    """A block reads each of its elements once, and each block but the first reads three more, at its beginning."""
+    for blocks in (1, 2):
+        seen = launches.pool_practice(student._pool_practice, blocks, 0)
+        _expect(seen, seen["wanted"], hint="a[i - 2] + a[i - 1] + a[i]")
+        few = blocks * seen["block"] + 3 * (blocks - 1)
+        told = f"{seen['total']} reads of global memory by {blocks} blocks, expected {few} at most"
+        expect_that(seen["total"] <= few, told, "a thread finds its neighbours in shared memory")
+        busiest = [seen[name] for name in ("reads", "shared_reads", "writes")]
+        told = f"{busiest} reads of global and of shared memory, and writes, by one thread; expected [3, 3, 1] at most"
+        expect_that(
+            all(came <= most for came, most in zip(busiest, (3, 3, 1), strict=True)),
+            told,
+            "every thread reads its own element, once, and writes its own sum, once",
+        )
+
+
+@visible("cuda_ops._pool_practice", SUM, slow=True)
+def pool_waits(student: SimpleNamespace) -> None:
+    """All threads of a block wait for each other before one reads what another one has written."""
+    _expect_waiting(launches.pool_practice(student._pool_practice, 2, 3))
+
+
+@_visible_on_device("cuda_ops._pool_practice", SUM)
+def pool_on_the_device(student: SimpleNamespace) -> None:
     """Right in Python, the kernel is launched."""
-    kernel, out = student.tensor_zip(launches.difference), from_host(np.zeros((7, 5)))
-    a, b = np.arange(35.0).reshape(7, 5), np.arange(5.0)
+    seen = launches.pool_practice(student._pool_practice, 2, 1)
+    _expect_on_device(seen, seen["wanted"], _launched_along(student._pool_practice, seen["block"]))
+
+
+def _launched_along(kernel: Callable[..., Any], block: int) -> Callable[[], Any]:
+    """Return what launches a kernel that writes a number for each of its elements, on two blocks, one element short."""
+    values, out = launches.numbers(2 * block - 1), from_host(np.zeros(2 * block - 1))
 
     def launched() -> Any:
-        teaching.run_zip(kernel, out, from_host(a), from_host(b))
+        launch(kernel, 2, block, out, from_host(values), values.size)
         return out.tolist()
 
-    _expect_on_device(launches.run_zip(kernel, launches.result(7, 5), a, b, threads=32), 10 * a - b, launched)
+    return launched
 
 
 @visible("cuda_ops._sum_practice", SUM, slow=True)
@@ -250,6 +279,49 @@ def sum_on_the_device(student: SimpleNamespace) -> None:
         return out.tolist()
 
     _expect_on_device(seen, seen["wanted"], launched)
+
+
+@visible("cuda_ops._scan_practice", SCAN, slow=True)
+def scan_of_full_blocks(student: SimpleNamespace) -> None:
+    """Each of two blocks computes the running totals of its own elements."""
+    seen = launches.scan_practice(student._scan_practice, 2, 0)
+    _expect(_of_product(seen), seen["wanted"], hint="out[i] is the sum of the block's elements up to a[i]")
+
+
+@visible("cuda_ops._scan_practice", SCAN, slow=True)
+def scan_of_a_block_that_is_not_full(student: SimpleNamespace) -> None:
+    """In the last block, threads without an element touch no global memory, and wait with the others."""
+    seen = launches.scan_practice(student._scan_practice, 2, 3)
+    _expect(
+        _of_product(seen), seen["wanted"], hint="a thread whose number in the grid is not below size has no element"
+    )
+
+
+@visible("cuda_ops._scan_practice", SCAN, slow=True)
+def scan_in_steps(student: SimpleNamespace) -> None:
+    """Each thread reads global memory once, and in each step at most two places of shared memory."""
+    seen = launches.scan_practice(student._scan_practice, 1, 0)
+    _expect(_of_product(seen), seen["wanted"], hint="distances of 1, 2, 4 and so on")
+    expect(seen["reads"], 1, hint="how often one thread reads global memory: once is enough")
+    steps = (seen["block"] - 1).bit_length()
+    if seen["shared_reads"] > 2 * steps + 1 or seen["foreign"] > 2 * steps:
+        reason = f"one thread reads shared memory {seen['shared_reads']} times for {seen['block']} elements"
+        raise Expectation(seen["shared_reads"], None, reason, "one addition for each doubling of the distance", None)
+    told = f"threads read each other's totals in {seen['rounds']} steps, for {seen['block']} elements"
+    expect_that(seen["rounds"] <= 2 * steps, told, "in each step all threads add, and the distance doubles")
+
+
+@visible("cuda_ops._scan_practice", SCAN, slow=True)
+def scan_waits(student: SimpleNamespace) -> None:
+    """All threads of a block wait for each other before they read totals, and before they write the next ones."""
+    _expect_waiting(launches.scan_practice(student._scan_practice, 2, 3))
+
+
+@_visible_on_device("cuda_ops._scan_practice", SCAN)
+def scan_on_the_device(student: SimpleNamespace) -> None:
+    """Right in Python, the kernel is launched."""
+    seen = _of_product(launches.scan_practice(student._scan_practice, 2, 1))
+    _expect_on_device(seen, seen["wanted"], _launched_along(student._scan_practice, seen["block"]))
 
 
 @visible("cuda_ops.tensor_reduce", REDUCE, slow=True)
@@ -329,6 +401,15 @@ def turn_practice_reads_neighbours(student: SimpleNamespace) -> None:
 
 
 @visible("cuda_ops._turn_practice", NEIGHBOURS, slow=True)
+def turn_practice_asks_different_banks(student: SimpleNamespace) -> None:
+    """A tile of 32 x 32 takes a pass over shared memory for each row that is written, and for each that is read: 64."""
+    seen = launches.turn_practice(student._turn_practice, 32)
+    _expect(seen, seen["wanted"], hint="out[j, i] is a[i, j], at j * size + i")
+    told = f"{seen['passes']} passes over shared memory, expected 64 at most"
+    expect_that(seen["passes"] <= 64, told, "a column of 32 columns lies in one bank: PADDED_DIM columns")
+
+
+@visible("cuda_ops._turn_practice", NEIGHBOURS, slow=True)
 def turn_practice_waits(student: SimpleNamespace) -> None:
     """All threads of a block wait for each other before one reads what another one has written."""
     _expect_waiting(launches.turn_practice(student._turn_practice, 5))
@@ -342,42 +423,6 @@ def turn_practice_on_the_device(student: SimpleNamespace) -> None:
 
     def launched() -> Any:
         launch(student._turn_practice, (1, 1), (cuda_ops.TILE_DIM,) * 2, out, a, 5)
-        return out.tolist()
-
-    _expect_on_device(seen, seen["wanted"], launched)
-
-
-@visible("cuda_ops._mm_practice", PRACTICE, slow=True)
-def mm_practice_of_any_size(student: SimpleNamespace) -> None:
-    """Matrices that fill a part of the block, rows times columns."""
-    for size in (1, 2, 5):
-        seen = _of_product(launches.mm_practice(student._mm_practice, size))
-        _expect(seen, seen["wanted"], hint="element (i, j) is the sum over k of a[i, k] * b[k, j]")
-
-
-@visible("cuda_ops._mm_practice", PRACTICE, slow=True)
-def mm_practice_uses_shared_memory(student: SimpleNamespace) -> None:
-    """A thread reads two elements from global memory, and writes one."""
-    seen = _of_product(launches.mm_practice(student._mm_practice, 4))
-    _expect(seen, seen["wanted"], hint="element (i, j) is the sum over k of a[i, k] * b[k, j]")
-    expect(seen["reads"], 2, hint="how often one thread reads global memory: one element of a, one of b")
-    expect(seen["writes"], 1, hint="how often one thread writes global memory: keep the sum in a variable")
-
-
-@visible("cuda_ops._mm_practice", PRACTICE, slow=True)
-def mm_practice_waits(student: SimpleNamespace) -> None:
-    """All threads of a block wait for each other before one reads what another one has written."""
-    _expect_waiting(launches.mm_practice(student._mm_practice, 5))
-
-
-@_visible_on_device("cuda_ops._mm_practice", PRACTICE)
-def mm_practice_on_the_device(student: SimpleNamespace) -> None:
-    """Right in Python, the kernel is launched."""
-    seen = _of_product(launches.mm_practice(student._mm_practice, 2))
-    a, b, out = launches.numbers(4), launches.numbers(9)[5:], from_host(np.zeros(4))
-
-    def launched() -> Any:
-        launch(student._mm_practice, 1, (seen["block"],) * 2, out, from_host(a), from_host(b), 2)
         return out.tolist()
 
     _expect_on_device(seen, seen["wanted"], launched)
@@ -405,6 +450,21 @@ def matmul_of_several_tiles(student: SimpleNamespace) -> None:
     expect(seen["writes"], 1, hint="how often one thread writes global memory: keep the sum in a variable")
     reads = f"each thread reads global memory {seen['reads']} times, expected 4 times at most"
     expect_that(seen["reads"] <= 4, reads, "two steps along k: one element of a and one of b in each")
+
+
+@visible("cuda_ops._tensor_matrix_multiply", MATMUL, slow=True)
+def matmul_reads_along_rows(student: SimpleNamespace) -> None:
+    """Neighbours in x touch elements side by side, in float32 matrices of 8 x 8 and 8 x 16, and in both tiles."""
+    a, b = (launches.numbers(n * 64).astype(np.float32).reshape(1, 8, n * 8) for n in (1, 2))
+    seen = _matmul(student._tensor_matrix_multiply, launches.result(1, 8, 16).astype(np.float32), a, b)
+    _expect(seen, a @ b, hint="column = cuda.blockIdx.x * BLOCK_DIM + cuda.threadIdx.x, and the row has y")
+    block = seen["block"]
+    deep, wide = -(-8 // block), -(-16 // block)
+    if block % 8 == 0:  # else a row of threads is no whole number of segments
+        few, many = 32 + 8 * wide, sum(seen["transactions"])
+        told = f"{many} transactions with global memory, expected {few} at most"
+        expect_that(many <= few, told, "neighbours in x read, and write, side by side: x counts columns")
+    _expect_passes(seen, deep * deep * wide * launches.enough_passes(block, block))
 
 
 @visible("cuda_ops._tensor_matrix_multiply", MATMUL, slow=True)

@@ -3,47 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 from minigrad.checks.expectation import expect
 from minigrad.checks.runner import visible
 
-FORWARD = "01 'One step forward'"
 CENTRAL = "01 'One step to either side'"
 GRADIENT = "01 'All slopes at once'"
 
 ROUNDED = "return the slope as it is, without rounding it"
-
-
-@visible("derivatives.forward_difference", FORWARD)
-def slope_over_a_large_step(student: SimpleNamespace) -> None:
-    """For x * x at 3 with a step of 0.5 the slope is 6.5."""
-    when = {
-        3.25: "3.25 is the rise; divide it by epsilon",
-        1.625: "1.625 is the rise times epsilon; divide by it",
-        5.5: "5.5 is the slope to the left: the step goes to x + epsilon",
-        6.0: "6 is the central difference (or the exact slope); here one of the two points is x itself",
-        -6.5: "the value at the new point comes first",
-    }
-    seen = student.forward_difference(lambda x: x * x, 3.0, epsilon=0.5)
-    expect(seen, 6.5, hint="(3.5 * 3.5 - 3 * 3) / 0.5", when=when)
-
-
-@visible("derivatives.forward_difference", FORWARD)
-def slope_over_a_small_step(student: SimpleNamespace) -> None:
-    """With the small default step, the slope of sin at 1 is cos(1)."""
-    exact = math.cos(1.0)
-    when = {round(exact, digits): ROUNDED for digits in range(5)}
-    seen = student.forward_difference(math.sin, 1.0)
-    expect(seen, exact, hint="(sin(1 + epsilon) - sin(1)) / epsilon", tolerance=1e-5, when=when)
-
-
-@visible("derivatives.forward_difference", FORWARD)
-def one_argument_moves(student: SimpleNamespace) -> None:
-    """Only the argument number arg moves, counted from either end."""
-    _expect_one_argument_to_move(student.forward_difference)
 
 
 @visible("derivatives.central_difference", CENTRAL)
@@ -78,7 +47,25 @@ def much_closer(student: SimpleNamespace) -> None:
 @visible("derivatives.central_difference", CENTRAL)
 def one_argument_moves_both_ways(student: SimpleNamespace) -> None:
     """Only the argument number arg moves, counted from either end."""
-    _expect_one_argument_to_move(student.central_difference)
+    at, moved = (1.0, 2.0, 3.0), []
+    for arg in (0, 1, 2, -1):
+        points: list[tuple[float, ...]] = []
+
+        def f(*vals: float, points: list[tuple[float, ...]] = points) -> float:
+            points.append(vals)
+            return _plane(*vals)
+
+        student.central_difference(f, *at, arg=arg)
+        moved.append([i for i, x in enumerate(at) if any(point[i] != x for point in points)])
+    when = {
+        ((0,),) * 4: "the first argument moved each time: arg says which of vals does",
+        ((0, 1, 2),) * 4: "all arguments moved together: only vals[arg] does",
+        ((),) * 4: "nothing moved: f is asked at vals, and at points where the element arg is changed",
+    }
+    hint = (
+        "for arg = 0, 1, 2 and -1, these are the arguments that moved; copy vals into a list and change the element arg"
+    )
+    expect(moved, [[0], [1], [2], [2]], hint=hint, when=when)
 
 
 @visible("derivatives.gradient", GRADIENT)
@@ -110,29 +97,6 @@ def slopes_at_one_point(student: SimpleNamespace) -> None:
 
 def _plane(x: float, y: float, z: float) -> float:
     return x + 10.0 * y + 100.0 * z
-
-
-def _expect_one_argument_to_move(difference: Callable[..., Any]) -> None:
-    """Look at the points at which f is asked, not at the slope: another check judges that."""
-    at, moved = (1.0, 2.0, 3.0), []
-    for arg in (0, 1, 2, -1):
-        points: list[tuple[float, ...]] = []
-
-        def f(*vals: float, points: list[tuple[float, ...]] = points) -> float:
-            points.append(vals)
-            return _plane(*vals)
-
-        difference(f, *at, arg=arg)
-        moved.append([i for i, x in enumerate(at) if any(point[i] != x for point in points)])
-    when = {
-        ((0,),) * 4: "the first argument moved each time: arg says which of vals does",
-        ((0, 1, 2),) * 4: "all arguments moved together: only vals[arg] does",
-        ((),) * 4: "nothing moved: f is asked at vals, and at points where the element arg is changed",
-    }
-    hint = (
-        "for arg = 0, 1, 2 and -1, these are the arguments that moved; copy vals into a list and change the element arg"
-    )
-    expect(moved, [[0], [1], [2], [2]], hint=hint, when=when)
 
 
 def _numbers(slopes: object) -> Any:

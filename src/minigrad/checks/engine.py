@@ -1,4 +1,4 @@
-"""Visible tests of the tensors' engine: it sums gradients to a shape, and adds them up in leaves."""
+"""Visible tests of the tensors' engine: it sums gradients to a shape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from minigrad.checks.runner import visible
 from minigrad.tensors import Tensor
 
 REPEATS = "06 'What broadcasting repeats'"
-LEAVES = "06 'Leaves add up'"
 AGAIN = "06b 'A gradient that can be differentiated'"
 
 
@@ -81,65 +80,3 @@ def recorded_sum(student: SimpleNamespace) -> None:
     found = student.unbroadcast(Tensor(np.ones((2, 3)), requires_grad=True), (3,))
     seen = "recorded" if isinstance(found, Tensor) and found.requires_grad else "a constant"
     expect(seen, "recorded", hint="what goes by way of an array has no history: use sum and view of the gradient")
-
-
-def after(student: SimpleNamespace, *gradients: Tensor) -> Tensor:
-    """Return a leaf after it was given some gradients."""
-    leaf = Tensor(np.zeros(2), requires_grad=True)
-    for gradient in gradients:
-        try:
-            student.accumulate_grad(leaf, gradient)
-        except ValueError as error:
-            hint = "a tensor of several elements is neither true nor false: ask whether leaf.grad `is None`"
-            raise Expectation(error, None, f"raised ValueError: {error}", hint, None) from error
-    if leaf.grad is None:
-        hint = "store the gradient in leaf.grad; what the function returns is not used"
-        raise Expectation(None, None, "leaf.grad is still None", hint, None)
-    return leaf
-
-
-def of(*numbers: float) -> Tensor:
-    """Return a vector."""
-    return Tensor(np.array(numbers))
-
-
-@visible("engine.accumulate_grad", section=LEAVES)
-def first_gradient(student: SimpleNamespace) -> None:
-    """The first gradient is stored."""
-    seen: Any = after(student, of(3.0, 5.0)).grad
-    expect(seen.tolist(), [3.0, 5.0], when={(6.0, 10.0): "it is there twice: store it, or add it, but not both"})
-
-
-@visible("engine.accumulate_grad", section=LEAVES)
-def second_gradient(student: SimpleNamespace) -> None:
-    """The second one is added."""
-    seen: Any = after(student, of(3.0, 5.0), of(10.0, 20.0)).grad
-    expect(seen.tolist(), [13.0, 25.0], when={(10.0, 20.0): "the first gradient is lost: add to it"})
-
-
-@visible("engine.accumulate_grad", section=LEAVES)
-def memory_of_its_own(student: SimpleNamespace) -> None:
-    """The leaf's gradient has memory of its own: what is written to it changes no other tensor."""
-    given = of(3.0, 5.0)
-    stored: Any = after(student, given).grad
-    stored.zero_()
-    expect(given.tolist(), [3.0, 5.0], hint="store gradient.clone(): other tensors may have the same memory")
-
-
-@visible("engine.accumulate_grad", section=LEAVES)
-def earlier_gradients_stay(student: SimpleNamespace) -> None:
-    """A kept first gradient is the same after the second arrives. The second gradient stays as it was, too."""
-    leaf = after(student, of(3.0, 5.0))
-    kept, given = leaf.grad, of(1.0, 1.0)
-    student.accumulate_grad(leaf, given)
-    expect(given.tolist(), [1.0, 1.0], hint="the gradient that is given belongs to the caller: leave it as it is")
-    seen: Any = kept
-    expect(seen.tolist(), [3.0, 5.0], hint="+= changes a tensor in place: write leaf.grad = leaf.grad + gradient")
-
-
-@visible("engine.accumulate_grad", section=AGAIN)
-def recorded_gradient(student: SimpleNamespace) -> None:
-    """A gradient that was recorded is stored with its history."""
-    stored: Any = after(student, Tensor(np.array([3.0, 5.0]), requires_grad=True)).grad
-    seen = "recorded" if stored.requires_grad else "a constant"
-    expect(seen, "recorded", hint="clone() keeps the history of a tensor; detach() and arrays do not")

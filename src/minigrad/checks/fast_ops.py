@@ -10,12 +10,14 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from minigrad.checks.expectation import Expectation, expect
+import numpy as np
+
+from minigrad import fast_ops
+from minigrad.checks.expectation import Expectation, expect, hinting
 from minigrad.checks.kernels import (
     OUT_OF_BOUNDS,
     WHOLE,
     arguments,
-    difference,
     halve_and_add,
     is_float_index,
     run,
@@ -28,8 +30,8 @@ from minigrad.debug import races
 from minigrad.errors import KernelError
 
 MAP = "07 'A map on all cores'"
-ZIP = "07 'Two tensors, three layouts'"
 REDUCE = "07 'Who folds what'"
+HUNT = "07 'A hunt'"
 MATMUL = "07b 'Matrices in parallel'"
 
 SIX = [0, 1, 2, 3, 4, 5]
@@ -70,11 +72,10 @@ def _expect_no_more(
         raise Expectation(more, 0, f"{more} more {what}", hint, None)
 
 
-def _expect_no_indices(kernel: Callable[..., Any], inputs: int) -> None:
+def _expect_no_indices(kernel: Callable[..., Any]) -> None:
     """Run a kernel where all layouts are equal: shapes and strides are compared once, not read for each element."""
     few, many = (
-        arguments([3, columns], [columns, 1], *[(range(3 * columns), [3, columns], [columns, 1])] * inputs)
-        for columns in (2, 10)
+        arguments([3, columns], [columns, 1], (range(3 * columns), [3, columns], [columns, 1])) for columns in (2, 10)
     )
     layouts = [at for at in range(len(few)) if at % 3]
     what = "reads of shapes and strides for 24 more elements, although all layouts are equal"
@@ -99,7 +100,7 @@ def map_of_every_layout(student: SimpleNamespace) -> None:
 @visible("fast_ops.tensor_map", MAP)
 def map_of_equal_layouts(student: SimpleNamespace) -> None:
     """Where the layouts are equal, more elements take no more reads of shapes and strides."""
-    _expect_no_indices(interpreted(student.tensor_map(tenfold)), inputs=1)
+    _expect_no_indices(interpreted(student.tensor_map(tenfold)))
 
 
 @visible("fast_ops.tensor_map", MAP)
@@ -118,48 +119,48 @@ def map_compiled(student: SimpleNamespace) -> None:
     _expect_compiled(student.tensor_map(tenfold), given, [1.0, 21.0, 41.0, 11.0, 31.0, 51.0])
 
 
-@visible("fast_ops.tensor_zip", ZIP)
-def zip_of_every_layout(student: SimpleNamespace) -> None:
-    """a - 2 b is right where all layouts agree, where an input's or the output's differs, and with broadcasting."""
-    kernel = interpreted(student.tensor_zip(difference))
-    a, b = (SIX, [2, 3], [3, 1]), ([0, 10, 20, 30, 40, 50], [2, 3], [3, 1])
-    same = arguments([2, 3], [3, 1], a, b)
-    expect(
-        run(kernel, same),
-        [0.0, -19.0, -38.0, -57.0, -76.0, -95.0],
-        hint="the same layout: fn(a_storage[i], b_storage[i])",
-    )
-    turned = arguments([2, 3], [3, 1], a, (b[0], [2, 3], [1, 2]))
-    hint = "here b's strides are (1, 2): all three layouts must agree before indices can be left out"
-    expect(run(kernel, turned), [0.0, -39.0, -78.0, -17.0, -56.0, -95.0], hint=hint)
-    result_turned = arguments([2, 3], [1, 2], a, b)
-    hint = "here out's strides are (1, 2), and both inputs have others: out needs an index of its own"
-    expect(run(kernel, result_turned), [0.0, -57.0, -19.0, -76.0, -38.0, -95.0], hint=hint)
-    table = arguments([2, 3], [3, 1], ([1, 2], [2, 1], [1, 1]), ([10, 20, 30], [3], [1]))
-    hint = "a column and a row give a table: each input has an index of its own"
-    expect(run(kernel, table), [-19.0, -39.0, -59.0, -18.0, -38.0, -58.0], hint=hint)
+def _right_map(fn: Callable[[float], float]) -> Callable[..., None]:
+    def kernel(out: Any, out_shape: Any, out_strides: Any, storage: Any, shape: Any, strides: Any) -> None:
+        def view(numbers: Any, sizes: Any, steps: Any) -> Any:
+            return np.lib.stride_tricks.as_strided(numbers, sizes, [step * numbers.itemsize for step in steps])
+
+        numbers = np.broadcast_to(view(storage, shape, strides), tuple(out_shape))
+        view(out, out_shape, out_strides)[...] = np.array([fn(x) for x in numbers.ravel()]).reshape(numbers.shape)
+
+    return kernel
 
 
-@visible("fast_ops.tensor_zip", ZIP)
-def zip_of_equal_layouts(student: SimpleNamespace) -> None:
-    """Where all layouts are equal, more elements take no more reads of shapes and strides."""
-    _expect_no_indices(interpreted(student.tensor_zip(difference)), inputs=2)
+def _map_by_shape(fn: Callable[[float], float]) -> Callable[..., None]:
+    def kernel(out: Any, out_shape: Any, out_strides: Any, storage: Any, shape: Any, strides: Any) -> None:
+        if tuple(out_shape) == tuple(shape):
+            out[:] = [fn(x) for x in storage[: len(out)]]
+        else:
+            _right_map(fn)(out, out_shape, out_strides, storage, shape, strides)
+
+    return kernel
 
 
-@visible("fast_ops.tensor_zip", ZIP)
-def zip_in_parallel(student: SimpleNamespace) -> None:
-    """Its loops run in parallel, and no two iterations meet."""
-    a = (SIX, [2, 3], [3, 1])
-    same, turned = (arguments([2, 3], [3, 1], a, (SIX, [2, 3], strides)) for strides in ([3, 1], [1, 2]))
-    smaller = arguments([2, 3], [3, 1], a, ([5, 6, 7], [1, 3], [3, 1]))
-    _expect_no_races(student.tensor_zip(difference), turned, same, smaller)
+def _broken_map(fn: Callable[[float], float]) -> Callable[..., None]:
+    raise IndexError("this map is wrong: it raises an error")
 
 
-@visible("fast_ops.tensor_zip", ZIP, slow=True)
-def zip_compiled(student: SimpleNamespace) -> None:
-    """It compiles, and gives the same on all cores."""
-    given = arguments([2, 3], [3, 1], ([1, 2], [2, 1], [1, 1]), ([10, 20, 30], [3], [1]))
-    _expect_compiled(student.tensor_zip(difference), given, [-19.0, -39.0, -59.0, -18.0, -38.0, -58.0])
+@visible("fast_ops.is_map", HUNT)
+def right_maps_pass(student: SimpleNamespace) -> None:
+    """The library's map passes, and so does one made of NumPy's views."""
+    of = "the verdict on a right map"
+    hint = "this map is right: compare out with fn of the input, broadcast to the shape of out"
+    expect(bool(student.is_map(fast_ops.tensor_map)), True, hint=hint, of=of)
+    expect(bool(student.is_map(_right_map)), True, hint=hint, of=of)
+
+
+@visible("fast_ops.is_map", HUNT)
+def wrong_maps_are_refused(student: SimpleNamespace) -> None:
+    """The map of the lesson that compares shapes alone is refused, and so is one that raises an error."""
+    of = "the verdict on a wrong map"
+    hint = "this is the map of the lesson: let an input be transposed, and the output not"
+    expect(bool(student.is_map(_map_by_shape)), False, hint=hint, of=of)
+    with hinting("the error comes from the map that is judged: `try` it, and return False", IndexError):
+        expect(bool(student.is_map(_broken_map)), False, hint="this map raises an error", of=of)
 
 
 @visible("fast_ops.tensor_reduce", REDUCE)

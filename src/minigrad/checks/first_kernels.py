@@ -62,7 +62,7 @@ def threads_left_over(student: SimpleNamespace) -> None:
 def rows_and_columns(student: SimpleNamespace) -> None:
     """add_ten_2d: a table of 6 rows and 1 column, with threads left over in both directions."""
     table = SIX.reshape(6, 1)
-    seen = _run(student.add_ten_2d, (4, 1), (2, 2), table, 6, 1)
+    seen = _run(student.add_ten_2d, (1, 4), (2, 2), table, 6, 1)
     expect(
-        seen, (table + 10.0).tolist(), hint="the number in x counts rows, that in y columns: cuda.grid(2) returns both"
+        seen, (table + 10.0).tolist(), hint="the number in x counts columns, that in y rows: cuda.grid(2) returns both"
     )

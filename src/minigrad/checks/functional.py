@@ -15,7 +15,7 @@ from minigrad.tensors import Tensor
 RUN = "10 'Back through a run'"
 TABLE = "10 'A table of slopes'"
 BEND = "10 'How the slope bends'"
-FORGET = "10 'Forget, and compute again'"
+FORGET = "10b 'Forget, and compute again'"
 
 
 def of(*numbers: float) -> Tensor:

@@ -22,8 +22,10 @@ PIECES = "12 'Pieces of a text'"
 VECTORS = "12 'A vector for each character'"
 NORM = "12 'One length for all vectors'"
 PAST = "12 'Looking back'"
+HUNT = "12 'A hunt'"
 BLOCK = "12 'A block'"
 DICE = "12 'Loaded dice'"
+COSTS = "12 'What it costs'"
 TWICE = "12 'Nothing twice'"
 
 
@@ -211,6 +213,43 @@ def leads_back(student: SimpleNamespace) -> None:
     found = student.causal_attention(q, numbers([[0.0], [1.0]]), v.detach())
     hint = "the first query sees one key, and the second moves its output by a quarter of what it moves its score"
     expect(gradient(found, q, [[8.0], [8.0]]), [[0.0], [2.0]], hint=hint)
+
+
+# --- a hunt ---------------------------------------------------------------------------------------------------------
+
+
+def _unscaled(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return language.causal_attention(q * 10.0, k, v)
+
+
+def _slipped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    places = creation.tensor(np.tri(q.shape[-2], k.shape[-2], k.shape[-2] - q.shape[-2] + 1))
+    powers = (q @ k.mT / math.sqrt(q.shape[-1])).exp() * places
+    return powers / powers.sum(-1, keepdim=True) @ v
+
+
+def _centred(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return language.causal_attention(q, k, v - v.mean(-2, keepdim=True))
+
+
+@visible("language.is_causal", HUNT)
+def nothing_leaks(student: SimpleNamespace) -> None:
+    """The library's attention passes, and so does one with scores ten times as large."""
+    of = "the verdict on an attention that leaks nothing"
+    hint = "no output of this attention changes with a later token: which outputs did you compare?"
+    expect(bool(student.is_causal(language.causal_attention)), True, hint=hint, of=of)
+    hint = "this attention has other numbers and leaks nothing: compare it with itself, on two texts that begin alike"
+    expect(bool(student.is_causal(_unscaled)), True, hint=hint, of=of)
+
+
+@visible("language.is_causal", HUNT)
+def leaks_are_refused(student: SimpleNamespace) -> None:
+    """The attention of the lesson whose mask has slipped is refused, and the one with centred values."""
+    of = "the verdict on an attention that leaks"
+    hint = "this is the one of the lesson whose mask has slipped: each token sees the next one, too"
+    expect(bool(student.is_causal(_slipped)), False, hint=hint, of=of)
+    hint = "this one subtracts the mean of all values: let later values change, not later keys alone"
+    expect(bool(student.is_causal(_centred)), False, hint=hint, of=of)
 
 
 # --- a block --------------------------------------------------------------------------------------------------------
@@ -403,6 +442,70 @@ def the_best_two(student: SimpleNamespace) -> None:
     hint = "the two largest logits, and a softmax of these alone"
     expect([found[0], found[2]], [0.0, 0.0], hint=hint)
     expect(found[3], 2 / 3, hint=hint, tolerance=0.05)
+
+
+# --- what it costs --------------------------------------------------------------------------------------------------
+
+
+@visible("language.count", COSTS)
+def parameters_by_hand(student: SimpleNamespace) -> None:
+    """With two characters, and one place, one number in a vector and one block, there are 34 parameters."""
+    meanings = {
+        23: "a layer has a bias for each number that comes out: 3, 1, 4 and 1 in the block, 2 in the last layer",
+        28: "each of the three norms has a weight and a bias",
+        33: "places have a table as well",
+        30: "the last layer has parameters of its own, two weights and two biases",
+    }
+    hint = "the tables have 2 + 1, the block 25, the last norm 2 and the last layer 4"
+    found = student.count(characters=2, window=1, width=1, blocks=1)
+    expect(found[0], 34, hint=hint, when=meanings, of="the parameters")
+
+
+@visible("language.count", COSTS)
+def parameters_that_are_made(student: SimpleNamespace) -> None:
+    """The parameters are as many as `initial` makes, and are not made: 10^15 of them are counted as well."""
+    made = language.initial(np.random.default_rng(0), 5, 4, 8, 2)
+    rest: list[Any] = [made]
+    parameters = 0
+    while rest:
+        each = rest.pop()
+        if isinstance(each, Tensor):
+            parameters += each.numel()
+        else:
+            rest += each.values() if isinstance(each, dict) else each
+    expect(student.count(5, 4, 8, 2)[0], parameters, hint="go through `initial` line by line", of="the parameters")
+    with hinting("count them from the sizes: nothing has to be made", MemoryError):
+        found = student.count(10, 10, 10**6, 100)[0]
+    expect(found, 1_200_001_332_000_010, of="the parameters")
+
+
+@visible("language.count", COSTS)
+def products_by_hand(student: SimpleNamespace) -> None:
+    """Two pieces of two tokens, one number in a vector: 76 multiplications."""
+    meanings = {
+        60: "attention multiplies, too: queries by keys, and weights by values",
+        68: "attention has two products: queries by keys, and weights by values",
+        72: "scores that are hidden later have been computed before",
+        64: "the last layer makes a logit of each character",
+        38: "the batch has two pieces",
+        19: "each of the two pieces has two tokens",
+    }
+    found = student.count(characters=3, window=2, width=1, blocks=1, batch=2)
+    hint = "for each of 4 tokens: 12 in the layers of the block, 2 + 2 in attention, 3 in the last layer"
+    expect(found[1], 76, hint=hint, when=meanings, of="the multiplications")
+
+
+@visible("language.count", COSTS)
+def bytes_by_hand(student: SimpleNamespace) -> None:
+    """The 34 parameters of the first check take 544 bytes."""
+    meanings = {
+        136: "these are the parameters alone: training keeps a gradient for each, and Adam two means",
+        272: "Adam keeps two running means for each parameter",
+        408: "Adam keeps two means, of the gradient and of its square",
+        1088: "a number of float32 has four bytes",
+    }
+    found = student.count(characters=2, window=1, width=1, blocks=1)
+    expect(found[2], 544, hint="four numbers of four bytes for each", when=meanings, of="the bytes")
 
 
 # --- nothing twice --------------------------------------------------------------------------------------------------

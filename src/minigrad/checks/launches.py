@@ -18,6 +18,7 @@ from minigrad import cuda_ops
 from minigrad.backends.gpu.launching import block_dim
 from minigrad.debug import cuda_races
 from minigrad.debug.memory import READ, WRITE
+from minigrad.emulator.device import WARP
 from minigrad.tensor_data import TensorData
 
 Array = NDArray[Any]
@@ -30,11 +31,6 @@ Seen = dict[str, Any]
 def scaled(x: float) -> float:
     """Return 2 x + 1."""
     return 2.0 * x + 1.0
-
-
-def difference(x: float, y: float) -> float:
-    """Return 10 x - y: the two inputs play different parts."""
-    return 10.0 * x - y
 
 
 def add(x: float, y: float) -> float:
@@ -99,7 +95,9 @@ def _left_over(report: Any, threads: int, size: int) -> str:
     return ""
 
 
-def _observed(kernel: Callable[..., Any], grid: Any, block: Any, out: Array, *args: Any, each: bool = False) -> Seen:
+def _observed(
+    kernel: Callable[..., Any], grid: Any, block: Any, out: Array, *args: Any, each: bool = False, counted: bool = False
+) -> Seen:
     """Launch a kernel whose first three arguments are the parts of its result.
 
     Args:
@@ -109,6 +107,7 @@ def _observed(kernel: Callable[..., Any], grid: Any, block: Any, out: Array, *ar
         out: The array for the result.
         *args: The arguments after the three parts of out.
         each: Whether each element has a thread of its own, so that threads may be left over.
+        counted: Whether what neighbours touch together is counted, see `_counted`.
 
     Returns:
         A dictionary: "out", the result; "kinds", the kinds of mistakes found, with "order" if the result depends on the
@@ -122,18 +121,15 @@ def _observed(kernel: Callable[..., Any], grid: Any, block: Any, out: Array, *ar
     arrays = (np.array(each, dtype=np.int64) if isinstance(each, _Sizes) else each for each in given)
     report = cuda_races(kernel, grid, block, *arrays, constants=sizes)
     seen = {**_summary(report), "out": TensorData(np.asarray(report.args[0]), *given[1:3]).array.tolist()}
+    if counted:
+        seen |= _counted(report)
     return {**seen, "left over": _left_over(report, block, out.size)} if each else seen
 
 
-def run_map(kernel: Callable[..., Any], out: Array, x: Array, blocks: int = 0, threads: int = 4) -> Seen:
-    """Launch a kernel of `tensor_map`; without a number of blocks, with as many as are needed."""
-    return _observed(kernel, blocks or _enough(out.size, threads), threads, out, out.size, *_parts(x), each=True)
-
-
-def run_zip(kernel: Callable[..., Any], out: Array, a: Array, b: Array, blocks: int = 0, threads: int = 4) -> Seen:
-    """Launch a kernel of `tensor_zip`; without a number of blocks, with as many as are needed."""
-    grid = blocks or _enough(out.size, threads)
-    return _observed(kernel, grid, threads, out, out.size, *_parts(a), *_parts(b), each=True)
+def run_map(kernel: Callable[..., Any], out: Array, *inputs: Array, blocks: int = 0, threads: int = 4) -> Seen:
+    """Launch a kernel of `tensor_map` or `tensor_zip`; without a number of blocks, with as many as are needed."""
+    parts = [part for each in inputs for part in _parts(each)]
+    return _observed(kernel, blocks or _enough(out.size, threads), threads, out, out.size, *parts, each=True)
 
 
 def run_reduce(kernel: Callable[..., Any], out: Array, a: Array, dim: int, start: float, spare: int = 0) -> Seen:
@@ -152,8 +148,8 @@ def sum_practice(kernel: Callable[..., Any], blocks: int, missing: int, values: 
         values: The elements, as many of them as are needed; `numbers` if not given.
 
     Returns:
-        As the others, with "wanted": NumPy's sum; and "foreign", how many elements of shared memory that others have
-        put there the busiest thread reads.
+        As the others, with "wanted": NumPy's sum; "foreign", how many elements of shared memory that others have put
+        there the busiest thread reads; and "rounds", between how many barriers of a block its threads read such ones.
     """
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
     size = blocks * block - missing
@@ -161,24 +157,45 @@ def sum_practice(kernel: Callable[..., Any], blocks: int, missing: int, values: 
     report = cuda_races(kernel, blocks, block, np.full(blocks, np.nan), values, size)
     wanted = [float(values[start : start + block].sum()) for start in range(0, size, block)]
     seen = {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
-    return {**seen, "foreign": _foreign(report)}
+    return {**seen, **_foreign(report)}
 
 
-def mm_practice(kernel: Callable[..., Any], size: int, values: Array | None = None) -> Seen:
-    """Launch a kernel like `_mm_practice` on matrices of that size; the result also comes as NumPy's ("wanted").
+def pool_practice(kernel: Callable[..., Any], blocks: int, missing: int, values: Array | None = None) -> Seen:
+    """Launch a kernel like `_pool_practice`, with arguments and results as `sum_practice`.
 
-    Args:
-        kernel: The kernel.
-        size: The size of both matrices.
-        values: The elements of the first and then of the second; `numbers` if not given.
+    "total" is how often all threads together read global memory.
     """
+    return _along(kernel, blocks, missing, values, lambda x, _: x + _moved(x, 1) + _moved(x, 2))
+
+
+def scan_practice(kernel: Callable[..., Any], blocks: int, missing: int, values: Array | None = None) -> Seen:
+    """Launch a kernel like `_scan_practice`, with arguments and results as `sum_practice`."""
+    return _along(kernel, blocks, missing, values, _totals)
+
+
+def _totals(values: Array, block: int) -> Array:
+    return np.concatenate([values[start : start + block].cumsum() for start in range(0, values.size, block)])
+
+
+def _moved(values: Array, places: int) -> Array:
+    return np.concatenate([np.zeros(places), values])[: values.size]
+
+
+def _along(
+    kernel: Callable[..., Any],
+    blocks: int,
+    missing: int,
+    values: Array | None,
+    wanted: Callable[[Array, int], Array],
+) -> Seen:
+    """Launch a kernel that writes a number for each of its elements, on blocks of which the last is not full."""
     block = block_dim(kernel, cuda_ops.BLOCK_DIM)
-    a, b = numbers(size * size), numbers(size * size + 5)[5:]
-    if values is not None:
-        a, b = values[: size * size].copy(), values[size * size : 2 * size * size].copy()
-    report = cuda_races(kernel, 1, (block, block), np.full(size * size, np.nan), a, b, size)
-    wanted = (a.reshape(size, size) @ b.reshape(size, size)).ravel().tolist()
-    return {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted, "block": block}
+    size = blocks * block - missing
+    values = numbers(size) if values is None else np.resize(values, size)
+    report = cuda_races(kernel, blocks, block, np.full(size, np.nan), values, size)
+    seen = {**_summary(report), "out": report.args[0].tolist(), "wanted": wanted(values, block).tolist()}
+    total = sum(counts.global_reads for counts in report.counts.values())
+    return {**seen, **_foreign(report), "block": block, "total": total}
 
 
 def turn_practice(kernel: Callable[..., Any], size: int, values: Array | None = None) -> Seen:
@@ -188,29 +205,24 @@ def turn_practice(kernel: Callable[..., Any], size: int, values: Array | None = 
         kernel: The kernel.
         size: The size of the matrix.
         values: Its elements, as many of them as are needed; `numbers` if not given.
-
-    Returns:
-        As the others, with "wanted": the matrix turned; and "transactions", the transactions of 32 bytes with a and
-        with out, one after the other.
     """
     a = (numbers(size * size) if values is None else np.resize(values, size * size)).astype(np.float32)
     tiles, out = _enough(size, cuda_ops.TILE_DIM), np.full(size * size, np.nan, np.float32)
     report = cuda_races(kernel, (tiles, tiles), (cuda_ops.TILE_DIM, cuda_ops.TILE_DIM), out, a, size)
-    counted = {} if report.truncated else report.transactions()
-    return {
-        **_summary(report),
-        "out": report.args[0].tolist(),
-        "wanted": a.reshape(size, size).T.ravel().tolist(),
-        "transactions": list(counted.values()) if len(counted) == 2 else [],
-    }
+    wanted = a.reshape(size, size).T.ravel().tolist()
+    return {**_summary(report), **_counted(report), "out": report.args[0].tolist(), "wanted": wanted}
 
 
 def matmul(kernel: Callable[..., Any], out: Array, a: Array, b: Array) -> Seen:
-    """Launch a kernel like `_tensor_matrix_multiply` on stacks of matrices, with as many blocks as are needed."""
+    """Launch a kernel like `_tensor_matrix_multiply` on stacks of matrices, with as many blocks as are needed.
+
+    Returns:
+        As the others, with "wanted": NumPy's product.
+    """
     tile = block_dim(kernel, cuda_ops.BLOCK_DIM)
     stack, n, m = out.shape
-    grid = (_enough(n, tile), _enough(m, tile), stack)
-    seen = _observed(kernel, grid, (tile, tile), out, out.size, *_parts(a), *_parts(b))
+    grid = (_enough(m, tile), _enough(n, tile), stack)
+    seen = _observed(kernel, grid, (tile, tile), out, out.size, *_parts(a), *_parts(b), counted=True)
     return {**seen, "wanted": np.matmul(a, b).tolist(), "block": tile}
 
 
@@ -228,6 +240,33 @@ def _summary(report: Any) -> Seen:
         "writes": most.global_writes,
         "shared_reads": most.shared_reads,
     }
+
+
+def _counted(report: Any) -> Seen:
+    """Return what neighbours touch together, in as many accesses as are kept: never more than in all of them.
+
+    Returns:
+        A dictionary: "transactions", those of 32 bytes with each array of global memory, in the order of their names;
+        and "passes", those over all of shared memory.
+    """
+    transactions = report.transactions(partly=True)
+    return {
+        "transactions": [transactions[name] for name in sorted(transactions)],
+        "passes": sum(report.passes(partly=True).values()),
+    }
+
+
+def enough_passes(block: int, products: int) -> int:
+    """Return the passes with which a block gets by for one tile of a and b each, if neighbours in x follow their rows.
+
+    A warp writes an element of each tile, twice if 0.0 comes first, in 2 passes each time: a float64 takes two banks.
+    For each product it reads some elements of a column of a and of a row of b, in 2 passes and 1, or 1 and 2.
+
+    Args:
+        block: The threads along a side of the block.
+        products: What each of them adds.
+    """
+    return _enough(block * block, WARP) * (8 + 3 * products)
 
 
 def _about_waiting(race: Any) -> str:
@@ -257,19 +296,21 @@ def _exchanged(report: Any) -> bool:
     return False
 
 
-def _foreign(report: Any) -> int:
-    """Return how many elements of shared memory that others have put there the busiest thread of a block reads."""
+def _foreign(report: Any) -> Seen:
+    """Return "foreign" and "rounds" as `sum_practice` tells them."""
     writers: dict[tuple[Any, int], Any] = {}
     found: dict[tuple[Any, Any], set[tuple[Any, int, Any]]] = {}
+    rounds: dict[Any, set[int]] = {}
     for event in report.events:
         if event.root.scope != "shared":
             continue
         place, thread = (event.root, event.address), (event.block, event.thread)
         if event.kind != WRITE and writers.get(place, thread) != thread:
             found.setdefault(thread, set()).add((*place, event.interval))
+            rounds.setdefault(event.block, set()).add(event.interval)
         if event.kind != READ:
             writers[place] = thread
-    return max(map(len, found.values()), default=0)
+    return {name: max(map(len, each.values()), default=0) for name, each in (("foreign", found), ("rounds", rounds))}
 
 
 def _enough(size: int, threads: int) -> int:

@@ -12,10 +12,10 @@ from minigrad.checks.runner import visible
 from minigrad.checks.written import groups_of, written
 from minigrad.loops import Lifetime, by_python, peak
 
-LOOPS = "11 'One loop for many lines'"
-PLACES = "11 'Where values lie'"
-SOURCE = "11 'Writing source'"
-TOGETHER = "11 'All together'"
+LOOPS = "11b 'One loop for many lines'"
+PLACES = "11b 'Where values lie'"
+SOURCE = "11b 'Writing source'"
+TOGETHER = "11b 'All together'"
 
 
 def words(groups: Any) -> list[list[str]]:

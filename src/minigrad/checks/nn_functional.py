@@ -16,7 +16,7 @@ TILES = "09 'Cutting an image into tiles'"
 POOLS = "09 'One number for each tile'"
 MAXIMUM = "06b 'Which element was it?'"
 PROBABILITIES = "09 'From numbers to probabilities'"
-HOLES = "09 'Learning with holes'"
+DROPOUT = "09 'Dropout'"
 
 KEEPDIM = "a sum or a maximum along dim has lost that axis: keepdim=True keeps it, with size 1, and broadcasts"
 RECORDED = "what is computed by way of arrays has no history: use the tensor's own operations"
@@ -92,25 +92,6 @@ def gradients_go_back(student: SimpleNamespace) -> None:
     found = student.tile(image, (2, 2))[0]
     seen = gradient(found, image, [10, 20, 30, 40, 50, 60, 70, 80])
     expect(seen, [[[[10.0, 20.0, 50.0, 60.0], [30.0, 40.0, 70.0, 80.0]]]])
-
-
-@visible("nn.functional.avg_pool2d", POOLS)
-def means_of_tiles(student: SimpleNamespace) -> None:
-    """The tiles [0, 1, 4, 5] and [2, 3, 6, 7] have the means 2.5 and 4.5."""
-    found = as_list(student.avg_pool2d(numbers([[[[0, 1, 2, 3], [4, 5, 6, 7]]]]), (2, 2)))
-    meanings = {
-        ((((10.0, 18.0),),),): "these are sums: divide by the number of elements of a tile",
-        ((((1.0, 2.0, 5.0, 6.0),),),): "this is the mean over the tiles: their elements stand along the last axis",
-    }
-    expect(found, [[[[2.5, 4.5]]]], hint="the mean along the last axis of what tile returns", when=meanings)
-
-
-@visible("nn.functional.avg_pool2d", POOLS)
-def means_share_gradients(student: SimpleNamespace) -> None:
-    """Each of two elements gets half of the gradient of their mean."""
-    image = numbers([[[[0, 1, 2, 3]]]]).requires_grad_()
-    seen = gradient(student.avg_pool2d(image, (1, 2)), image, [8, 20])
-    expect(seen, [[[[4.0, 4.0, 10.0, 10.0]]]])
 
 
 @visible("tensor_functions.Max", MAXIMUM)
@@ -269,7 +250,7 @@ def ones(rows: int, columns: int) -> Tensor:
     return creation.ones(rows, columns, dtype="float64")
 
 
-@visible("nn.functional.dropout", HOLES)
+@visible("nn.functional.dropout", DROPOUT)
 def zeros_and_doubles(student: SimpleNamespace) -> None:
     """With p of 1/2, ones become zeros and twos; both occur in every row, at different places."""
     found = as_list(student.dropout(ones(20, 30), 0.5, True))
@@ -286,7 +267,7 @@ def zeros_and_doubles(student: SimpleNamespace) -> None:
     expect_that(not seen, seen, "one random number for each element: rand(*input.shape)")
 
 
-@visible("nn.functional.dropout", HOLES)
+@visible("nn.functional.dropout", DROPOUT)
 def the_part_that_is_lost(student: SimpleNamespace) -> None:
     """With p of 0.1, about 200 of 2000 elements are lost; with p of 1 all."""
     found = as_list(student.dropout(ones(40, 50), 0.1, True))
@@ -297,14 +278,14 @@ def the_part_that_is_lost(student: SimpleNamespace) -> None:
     expect(as_list(student.dropout(ones(1, 3), 1.0, True)), [[0.0, 0.0, 0.0]], hint=hint)
 
 
-@visible("nn.functional.dropout", HOLES)
+@visible("nn.functional.dropout", DROPOUT)
 def evaluation(student: SimpleNamespace) -> None:
     """Without training the input comes back."""
     found = as_list(student.dropout(ones(4, 50), 0.5, False))
     expect(found, ones(4, 50).tolist(), hint="with training=False nothing is dropped and nothing is scaled")
 
 
-@visible("nn.functional.dropout", HOLES)
+@visible("nn.functional.dropout", DROPOUT)
 def holes_in_the_gradient(student: SimpleNamespace) -> None:
     """The gradient has the holes and the scale of the result."""
     x = ones(5, 20).requires_grad_()

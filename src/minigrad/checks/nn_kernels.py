@@ -1,6 +1,6 @@
 """Visible tests of convolution as loops, on numbers worked out by hand.
 
-The kernel is run in Python, line by line; the last test of each compiles it.
+The kernel is run in Python, line by line; the last test compiles it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from minigrad import compiling, debug
 from minigrad.checks.expectation import expect, expect_that
 from minigrad.checks.runner import visible
 
-LINES = "09 'A window on a line'"
 IMAGES = "09 'A window on an image'"
 PARALLEL = "07 'The same loop on all cores'"
 
@@ -40,41 +39,6 @@ def check_parallel(kernel: Callable[..., Any], x: object, weight: object) -> Non
     expect_that(bool(report.loops), "no loop runs in parallel", "write prange for the outermost range")
     hint = "compiled, the kernel gives something else than in Python"
     expect(filled(kernel, x, weight, compiled=True), filled(kernel, x, weight), hint=hint)
-
-
-@visible("nn.kernels.conv1d_kernel", LINES)
-def line_of_one_channel(student: SimpleNamespace) -> None:
-    """[1, 10, 100] with the weights [2, 3] gives [32, 320]."""
-    found = filled(student.conv1d_kernel, [[[1, 10, 100]]], [[[2, 3]]])
-    meanings = {
-        (((23.0, 230.0),),): "the window is turned round: weight k belongs to element i + k",
-        (((32.0, -77.0),),): "the last window is missing: there are width - kernel_width + 1",
-        (((-45.0, 243.0),),): "the sum is added to what out held before: begin at 0",
-        (((-77.0, -77.0),),): UNWRITTEN,
-    }
-    expect(found, [[[32.0, 320.0]]], hint="2 * 1 + 3 * 10, then 2 * 10 + 3 * 100", when=meanings)
-
-
-@visible("nn.kernels.conv1d_kernel", LINES)
-def line_of_two_channels(student: SimpleNamespace) -> None:
-    """Two channels with weights of their own are added up."""
-    found = filled(student.conv1d_kernel, [[[1, 2], [10, 20]]], [[[1, 1], [3, 5]]])
-    meanings = {(((3.0,),),): "this is channel 0 alone", (((130.0,),),): "this is the last channel alone"}
-    expect(found, [[[133.0]]], hint="1 + 2 + 3 * 10 + 5 * 20", when=meanings)
-
-
-@visible("nn.kernels.conv1d_kernel", LINES)
-def lines_of_a_batch(student: SimpleNamespace) -> None:
-    """Three examples and two output channels give three times two results."""
-    found = filled(student.conv1d_kernel, [[[1]], [[2]], [[3]]], [[[10]], [[100]]])
-    wanted = [[[10.0], [100.0]], [[20.0], [200.0]], [[30.0], [300.0]]]
-    expect(found, wanted, hint="out[b, o] belongs to example b and to the weights of output channel o")
-
-
-@visible("nn.kernels.conv1d_kernel", PARALLEL, slow=True)
-def lines_in_parallel(student: SimpleNamespace) -> None:
-    """The outermost loop runs in parallel without a race, and the kernel can be compiled."""
-    check_parallel(student.conv1d_kernel, [[[1, 2, 3]], [[4, 5, 6]]], [[[1, 2]], [[3, 4]]])
 
 
 @visible("nn.kernels.conv2d_kernel", IMAGES)

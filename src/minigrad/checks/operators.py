@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ COMPARISONS = "00 'Comparisons'"
 ELEMENTARY = "00 'Elementary functions'"
 HIGHER = "00 'Functions that make functions'"
 FOLDS = "00 'Folds'"
+HUNT = "00 'A hunt'"
 
 BOOLS = "True and False are not wanted here: choose 1.0 or 0.0 by the comparison"
 LISTS: dict[Any, str] = {
@@ -254,6 +256,42 @@ def empty_lists(student: SimpleNamespace) -> None:
     """The empty sum is 0.0, the empty product 1.0."""
     with hinting(TWO_CALLS, TypeError):
         expect([student.sum([]), student.prod([])], [0.0, 1.0], hint="that is what start is for")
+
+
+def _by_functools(fn: Any, start: float) -> Any:
+    return lambda values: functools.reduce(fn, values, start)
+
+
+def _remembering(fn: Any, start: float) -> Any:
+    def fold(values: Any) -> float:
+        nonlocal start
+        start = functools.reduce(fn, values, start)
+        return start
+
+    return fold
+
+
+def _broken(fn: Any, start: float) -> Any:
+    raise TypeError("this function is wrong: it raises an error")
+
+
+@visible("operators.is_reduce", HUNT)
+def right_folds_pass(student: SimpleNamespace) -> None:
+    """The library's reduce passes, and so does Python's."""
+    of = "the verdict on a right function"
+    hint = "this function is right: see which of your results you expected to be different, and work it out by hand"
+    expect(bool(student.is_reduce(operators.reduce)), True, hint=hint, of=of)
+    expect(bool(student.is_reduce(_by_functools)), True, hint=hint, of=of)
+
+
+@visible("operators.is_reduce", HUNT)
+def wrong_folds_are_refused(student: SimpleNamespace) -> None:
+    """The function of the lesson that remembers is refused, and so is one that raises an error."""
+    of = "the verdict on a wrong function"
+    hint = "this is the function of the lesson: its second result begins where the first ended, so call it twice"
+    expect(bool(student.is_reduce(_remembering)), False, hint=hint, of=of)
+    with hinting("the error comes from the function that is judged: `try` it, and return False", TypeError):
+        expect(bool(student.is_reduce(_broken)), False, hint="this function raises an error", of=of)
 
 
 def _plain(values: object) -> Any:

@@ -11,10 +11,12 @@ from minigrad.checks.expectation import expect, expect_that, hinting
 from minigrad.checks.runner import visible
 from minigrad.checks.written import written
 from minigrad.program import bind
+from minigrad.symbols import Var
 
 SYMBOLS = "11 'A function on symbols'"
 KINDS = "11 'A program for each kind'"
 LESS = "11 'What need not be computed'"
+BACKWARD = "11 'A backward pass of equations'"
 
 
 def ops(program: Any) -> list[str]:
@@ -179,3 +181,77 @@ def pruned(student: SimpleNamespace) -> None:
     count = len(small.inputs), len(small.constants)
     hint = "inputs stay, constants that nobody reads go"
     expect_that(count == (2, 0), f"{count[0]} inputs and {count[1]} constants are left, expected 2 and 0", hint)
+
+
+@visible("program.backward", section=BACKWARD)
+def gradients_by_hand(student: SimpleNamespace) -> None:
+    """The loss x * y + sqrt(y) at x = 5, y = 4 is 22; its gradient in y is 5 + 1/4, and in x it is 4."""
+    given = written("x:float64[] y:float64[]", "a = mul x y", "b = sqrt y", "c = add a b", "return c a")
+    whole = student.backward(given, [1, 0])
+    forward, back = ops(whole)[:3], ops(whole)[3:]
+    expect(forward, ["mul", "sqrt", "add"], hint="the program's own equations come first: [*program.equations, ...]")
+    hint = "walk from the last equation to the first; a rule gets symbols, and their recorder writes"
+    expect_that(bool(back), "no equation was written down for the gradients", hint)
+    expect_that(
+        len(whole.outputs) == 4, f"{len(whole.outputs)} outputs, expected 2 and 2", "keep the program's outputs"
+    )
+    two = "y has two users: add what comes back from both"
+    when = {
+        (22.0, 20.0, 5.0, 4.0): two,
+        (22.0, 20.0, 0.25, 4.0): two,
+        (22.0, 20.0, 4.0, 5.25): "wrt is [1, 0]: the gradient in y comes first",
+        (22.0, 20.0, 4.25, 4.0): "each operand has a rule of its own",
+    }
+    expect(_run(whole, 5.0, 4.0), [22.0, 20.0, 5.25, 4.0], hint="a rule gets d, out, and all operands", when=when)
+
+
+@visible("program.backward", section=BACKWARD)
+def one_operand_twice(student: SimpleNamespace) -> None:
+    """The slope of x - x is 0, and that of x * 2, where x is less than 1, is 2."""
+    given = written("x:float64[]", "a = sub x x", "return a")
+    hint = "go through the operands by their places: x stands at both"
+    expect(_run(student.backward(given, [0]), 3.0), [0.0, 0.0], hint=hint)
+    given = written("x:float64[]", "c = less x 1.0", "a = mul x 2.0", "b = where c a 0.0", "return b")
+    with hinting("a rule may be None, as those of `less`: nothing goes back there", TypeError):
+        whole = student.backward(given, [0])
+    expect(_run(whole, 0.5), [1.0, 2.0], hint="nothing goes back through the condition")
+
+
+@visible("program.backward", section=BACKWARD)
+def a_row_and_a_column(student: SimpleNamespace) -> None:
+    """A row and a column that are multiplied by a table get a row and a column: sums along its axes."""
+    total = "s = sum b axis=None keepdims=False"
+    given = written("r:float64[2] k:float64[3,1] t:float64[3,2]", "a = mul r t", "b = mul a k", total, "return s")
+    table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    found = _run(student.backward(given, [0, 1]), np.ones(2), np.ones((3, 1)), table)
+    hint = "sum what a rule returns over the axes along which the operand was repeated"
+    expect(found[1], [9.0, 12.0], hint=hint)
+    expect(found[2], [[3.0], [7.0], [11.0]], hint="an axis of size 1 was repeated too, and stays with size 1")
+    given = written("z:float64[4] t:float64[3,2]", "a = sum z axis=0 keepdims=False", "b = mul a t", total, "return s")
+    with hinting("a gradient has the shape of its variable before its own rule is asked", ValueError, TypeError):
+        whole = student.backward(given, [0])
+    expect(_run(whole, np.zeros(4), table)[1], [21.0] * 4, hint="each element moves the sum, and so each product")
+
+
+@visible("program.backward", section=BACKWARD)
+def what_needs_no_gradient(student: SimpleNamespace) -> None:
+    """An input that the loss does not need has zeros; a number, a constant and the input k cause no equation."""
+    inputs = "x:float64[] k:float64[] z:float64[2] w:float64[]"
+    lines = "a = mul x k", "b = mul a w", "c = mul b 2.0", "return c"
+    given = bind(written(inputs, *lines), 3, np.array(3.0))
+    whole = student.backward(given, [0, 2])
+    hint = "an input without a gradient has zeros of its shape: a constant of the recorder"
+    expect_that(isinstance(whole.outputs[-1], Var), f"its gradient was {whole.outputs[-1]!r}", hint)
+    found = _run(whole, 7.0, 5.0, np.zeros(2))
+    expect(found, [210.0, 30.0, [0.0, 0.0]], hint=hint)
+    hint = "ask rules only for what is computed from inputs of wrt: no numbers, constants, other inputs"
+    expect(ops(whole)[3:], ["mul", "mul", "mul"], hint=hint)
+    hint = "leave the given program as it is: make new lists"
+    expect(len(given.equations), 3, hint=hint, of="the equations of the given program")
+
+
+def _run(program: Any, *arrays: Any) -> list[Any]:
+    """Return what a program computes, as lists; a program without all it needs gets a hint."""
+    hint = "the equations of the program stand in front of the recorder's; the constants are those of both"
+    with hinting(hint, KeyError, message="the program reads a variable that is not there yet"):
+        return [y.tolist() for y in program.run(*map(np.asarray, arrays))]

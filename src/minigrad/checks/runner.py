@@ -134,15 +134,36 @@ def visible(exercise: str, section: str, *, slow: bool = False) -> Callable[[Tes
     return register
 
 
-def check(id: str = "") -> CheckReport:
+@dataclass(frozen=True, repr=False)
+class NotOnPath:
+    """What ``check`` says of an exercise that the folder's path leaves out, and nobody has begun."""
+
+    exercise: str
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.exercise} is not on your path. The library's answer stands in for it here; "
+            "if you write your own, it is checked."
+        )
+
+    def _repr_html_(self) -> str:
+        return f'<div class="minigrad-not-on-path" style="color:inherit;opacity:.8">{hints.html_of(repr(self))}</div>'
+
+
+def check(id: str = "") -> CheckReport | NotOnPath:
     """Run the visible tests of an exercise on the objects that this notebook defines.
+
+    An exercise that the folder's path leaves out is not asked for: there the library's answer takes the stub's place.
 
     Args:
         id: The exercise, for example ``"autodiff.topological_sort"``, or a function that it asks for.
     """
     id = syllabus.meant(id)
     here = sys._getframe(1).f_globals
-    report = _of_broken_cell(id, here) or run(id, here, tell=partial(print, file=sys.stdout, flush=True))
+    broken = _of_broken_cell(id, here)
+    if broken is None and exercises.give(id, here):
+        return NotOnPath(id)
+    report = broken or run(id, here, tell=partial(print, file=sys.stdout, flush=True))
     progressing.record(report)
     if not _KERNELS & sys.modules.keys():  # a plain terminal shows only the number otherwise
         print(report)

@@ -17,6 +17,7 @@ from minigrad.tensor_data import TensorData
 STRIDES = "04 'Steps through the storage'"
 INDICES = "04 'From a number to an index'"
 VIEWS = "04 'Another order, the same storage'"
+WINDOWS = "04 'Strides by hand'"
 SHAPES = "05 'Shapes that go together'"
 BROADCAST = "05 'Which element takes part'"
 
@@ -233,7 +234,11 @@ def compiled_index(student: SimpleNamespace) -> None:
 
 def permuted(student: SimpleNamespace, data: TensorData, *order: int) -> TensorData:
     """Return the result of permute if it is a TensorData."""
-    result = student.permute(data, *order)
+    return as_view(student.permute(data, *order))
+
+
+def as_view(result: Any) -> TensorData:
+    """Return what a student's function returned if it is a TensorData."""
     if not isinstance(result, TensorData):
         hint = "return TensorData(storage, shape, strides, offset)"
         reason = f"got {'None' if result is None else f'a {type(result).__name__}'}, expected a TensorData"
@@ -292,6 +297,66 @@ def one_storage(student: SimpleNamespace) -> None:
     copied = "the elements were copied: give the result the same storage"
     expect(float(result.array[2, 0]), 50.0, hint="element 2 was changed in the storage", when={2.0: copied})
     expect([list(data.shape), list(data.strides)], [[2, 3], [3, 1]], hint="make a new TensorData, leave data alone")
+
+
+@visible("tensor_data.unfold", section=WINDOWS)
+def windows_of_a_line(student: SimpleNamespace) -> None:
+    """Of 0, 1, 2, 3, 4 the windows of three are [0, 1, 2], [1, 2, 3] and [2, 3, 4]."""
+    data = TensorData(np.arange(100.0), (5,), (1,))
+    when = {
+        ((0.0, 1.0, 2.0), (1.0, 2.0, 3.0)): "the last window is missing: 5 - 3 + 1 fit",
+        ((0.0, 1.0, 2.0), (3.0, 4.0, 5.0), (6.0, 7.0, 8.0)): "each window begins one element after the last, not size",
+    }
+    seen = as_view(student.unfold(data, 0, 3, 1)).array.tolist()
+    wanted = [[0.0, 1.0, 2.0], [1.0, 2.0, 3.0], [2.0, 3.0, 4.0]]
+    expect(seen, wanted, hint="one step to the next window and one step inside of it pass one element each", when=when)
+
+
+@visible("tensor_data.unfold", section=WINDOWS)
+def windows_with_steps(student: SimpleNamespace) -> None:
+    """Of six elements two windows of three with steps of two fit: [0, 1, 2] and [2, 3, 4]."""
+    data = TensorData(np.arange(100.0), (6,), (1,))
+    when = {
+        ((0.0, 1.0, 2.0), (1.0, 2.0, 3.0)): "the next window begins `step` elements further on",
+        (
+            (0.0, 2.0, 4.0),
+            (2.0, 4.0, 6.0),
+        ): "inside of a window the elements stay side by side: the step is between windows",
+        ((0.0, 1.0, 2.0), (2.0, 3.0, 4.0), (4.0, 5.0, 6.0)): "the third one would end beyond the axis: only whole ones",
+    }
+    seen = as_view(student.unfold(data, 0, 3, 2)).array.tolist()
+    expect(seen, [[0.0, 1.0, 2.0], [2.0, 3.0, 4.0]], hint="(6 - 3) // 2 + 1 windows", when=when)
+
+
+@visible("tensor_data.unfold", section=WINDOWS)
+def windows_of_columns(student: SimpleNamespace) -> None:
+    """Along axis 0 of three rows of three, there are two windows of two rows; each row keeps its three columns."""
+    data = TensorData(np.arange(100.0), (3, 3), (3, 1))
+    result = as_view(student.unfold(data, 0, 2, 1))
+    when = {
+        (2, 2): "a new axis, the last, runs through a window: there are three axes",
+        (2, 2, 3): "the new axis stands behind all others",
+    }
+    expect(list(result.shape), [2, 3, 2], hint="the axis stays where it is and counts windows", when=when)
+    wanted = [[[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], [[3.0, 6.0], [4.0, 7.0], [5.0, 8.0]]]
+    expect(result.array.tolist(), wanted, hint="inside of a window a step is data.strides[axis] elements")
+
+
+@visible("tensor_data.unfold", section=WINDOWS)
+def windows_of_a_part(student: SimpleNamespace) -> None:
+    """Every third element from number 4 on: the view has a stride and an offset, and one storage with its windows."""
+    storage = np.arange(100.0)
+    data = TensorData(storage, (3,), (3,), 4)
+    result = as_view(student.unfold(data, 0, 2, 1))
+    when = {
+        ((0.0, 3.0), (3.0, 6.0)): "this begins at the storage's first element: hand data.offset on",
+        ((4.0, 5.0), (5.0, 6.0)): "use data.strides[axis]; a stride of 1 belongs to an array without gaps",
+    }
+    expect(result.array.tolist(), [[4.0, 7.0], [7.0, 10.0]], when=when)
+    storage[7] = 50.0
+    copied = "the elements were copied: give the result the same storage"
+    seen = result.array.tolist()
+    expect(seen, [[4.0, 50.0], [50.0, 10.0]], when={((4.0, 7.0), (7.0, 10.0)): copied})
 
 
 def together(student: SimpleNamespace, one: tuple[int, ...], other: tuple[int, ...]) -> Any:

@@ -17,14 +17,13 @@ from minigrad.tensors import Tensor
 
 __all__ = ["nn_functional"]
 
-VIEWS = "06 'The same elements, another shape'"
 AXES = "06 'Axes go back where they came from'"
 SUMS = "06 'A sum repeats its gradient'"
 AGAIN = "06b 'A gradient that can be differentiated'"
 PRODUCT = "06b 'The product of matrices'"
 
 TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-RECORDED = "what goes by way of an array or of `_new` has no history: use d_output's own methods"
+RECORDED = "what goes by way of an array or of `view_with` has no history: use d_output's own methods"
 UPSTREAM = "these are slopes alone: hand on what comes from above, d_output"
 METHODS = "d_output has strides of its own, and need not lie row by row: use its methods, not its storage"
 
@@ -85,58 +84,6 @@ def writes_through(function: type[Function], **options: object) -> Any:
     return elements(view)
 
 
-@visible("tensor_functions.View", section=VIEWS)
-def values_of_a_view(student: SimpleNamespace) -> None:
-    """The elements stay in their order, line by line."""
-    seen = elements(result(student.View, TABLE.copy(), shape=(3, 2)))
-    expect(seen, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], hint="a._tensor.view(*shape) finds the strides")
-
-
-@visible("tensor_functions.View", section=VIEWS)
-def view_of_a_part(student: SimpleNamespace) -> None:
-    """The last two columns of a table can be viewed too, although their rows have gaps between them."""
-    try:
-        seen = elements(result(student.View, TABLE.copy()[:, 1:], shape=(2, 1, 2)))
-    except AssertionError as error:
-        if isinstance(error, Expectation):
-            raise
-        hint = "a view with gaps between its rows can be viewed too, where strides allow it"
-        raise Expectation(error, None, f"raised AssertionError: {error}", hint, None) from error
-    hint = "the elements of a need not lie without gaps: a._tensor.view knows its strides"
-    expect(seen, [[[2.0, 3.0]], [[5.0, 6.0]]], hint=hint)
-
-
-@visible("tensor_functions.View", section=VIEWS)
-def view_shares_memory(student: SimpleNamespace) -> None:
-    """Nothing is copied: what is written to the tensor shows in its view."""
-    seen = writes_through(student.View, shape=(4,))
-    expect(seen, [0.0, 9.0, 0.0, 0.0], hint="a view shares the storage: clone, and contiguous, may copy")
-
-
-@visible("tensor_functions.View", section=VIEWS)
-def gradient_of_a_view(student: SimpleNamespace) -> None:
-    """The gradient has the old shape, and its elements in the same order."""
-    upstream = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    hint = "the gradient belongs to a, and has a's shape: save it in forward"
-    seen = gradient(student.View, TABLE * 0.0, upstream, hint, shape=(3, 2))
-    expect(seen, TABLE.tolist(), hint=hint, when={((1.0, 1.0, 1.0), (1.0, 1.0, 1.0)): UPSTREAM})
-
-
-@visible("tensor_functions.View", section=VIEWS)
-def gradient_of_a_view_in_another_order(student: SimpleNamespace) -> None:
-    """The gradient's elements may lie column by column in memory."""
-    hint = "a view needs elements that lie row by row: x.contiguous() puts them so"
-    seen = gradient(student.View, np.zeros(6), TABLE.copy(order="F"), hint, shape=(2, 3))
-    when = {(1.0, 4.0, 2.0, 5.0, 3.0, 6.0): "this is the order of the storage; the gradient's axes say another one"}
-    expect(seen, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], hint=hint, when=when)
-
-
-@visible("tensor_functions.View", section=AGAIN)
-def recorded_gradient_of_a_view(student: SimpleNamespace) -> None:
-    """The gradient itself can be differentiated."""
-    is_recorded(student.View, np.zeros(6), TABLE.copy(), shape=(2, 3))
-
-
 @visible("tensor_functions.Permute", section=AXES)
 def shape_of_a_permuted_tensor(student: SimpleNamespace) -> None:
     """Of shape (2, 3, 4) the order (2, 0, 1) makes (4, 2, 3)."""
@@ -150,7 +97,7 @@ def values_of_a_permuted_view(student: SimpleNamespace) -> None:
     """The first two rows of a table, read by columns."""
     wide = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])[:, :2]
     seen = elements(result(student.Permute, wide, order=(1, 0)))
-    expect(seen, [[1.0, 4.0], [2.0, 5.0]], hint="the strides of a go with its axes: a._tensor.permute(*order)")
+    expect(seen, [[1.0, 4.0], [2.0, 5.0]], hint='the strides of a go with its axes: a.view_with("permute", *order)')
 
 
 @visible("tensor_functions.Permute", section=AXES)

@@ -9,7 +9,7 @@ from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
 from minigrad.trees import LEAF, Structure
 
-TREE = "10 'A model is a tree'"
+TREE = "10b 'A model is a tree'"
 
 
 @visible("trees.tree_map", section=TREE)

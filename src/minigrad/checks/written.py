@@ -1,4 +1,4 @@
-"""Programs as the checks of lesson 11 write them: by their text, so that no check depends on another exercise."""
+"""Programs as the checks of lessons 11 and 11b write them: by their text, so that no check needs another exercise."""
 
 from __future__ import annotations
 

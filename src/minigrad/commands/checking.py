@@ -63,6 +63,8 @@ def check(
     readable, unreadable = _readable(_chosen(places, exercise))
     if not readable:
         raise MinigradError("; ".join(unreadable))
+    if not named:  # lessons of which the folder's path asks for nothing are no news
+        readable = [path for path in readable if _wanted(path, exercise)] or readable
     checked = _check_all(readable, exercise, seconds)
     if as_json:
         print_json(_as_data(checked, unreadable))
@@ -141,7 +143,7 @@ def _check_all(notebooks: list[Path], exercise: str | None, seconds: float) -> l
     checked = []
     endless = set[int | str]()
     with Progress(transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("checking", total=len(notebooks))
+        task = bar.add_task("checking", total=len(wanted))
         for path, ids in wanted.items():
             bar.update(task, description=f"checking {path.name}")
             checked.append(_check_begun(path, ids, seconds, endless))
@@ -165,10 +167,15 @@ def _check_begun(notebook: Path, ids: list[str], seconds: float, endless: set[in
 
 
 def _wanted(notebook: Path, exercise: str | None) -> list[str]:
+    """Return the exercise that was named, or those of a notebook that its folder's path asks for or that are begun."""
+    from minigrad.exercises import paths
+    from minigrad.working_folder.checking import not_begun
+
     wanted = [exercises.get(exercise).id] if exercise else _of_lesson(notebook) or exercises.placed_in(notebook)
     if not wanted:
         raise MinigradError(f"check: {notebook.name} holds no exercise (no cell begins with '# exercise: ...')")
-    return list(dict.fromkeys(wanted))
+    path = None if exercise else paths.chosen(notebook.parent)
+    return [id for id in dict.fromkeys(wanted) if path is None or id in path.exercises or not not_begun(id, notebook)]
 
 
 def _of_lesson(notebook: Path) -> list[str]:
@@ -232,6 +239,8 @@ def _print_table(checked: list[Checked], *, whole: bool) -> None:
             state = f"{passed} of {len(report.results)}" if begun else "not begun"
             style = "green" if report.passed else "red" if begun else "dim"
             table.add_row(f"  {report.exercise}", state, f"{report.earned:g} of {report.points:g}", style=style)
+        if others := _not_on_path(each):
+            table.add_row(f"  {others} more", "not on your path", style="dim")
     reports = [report for each in checked for report in each.reports]
     table.add_section()
     points = f"{sum(r.earned for r in reports):g} of {sum(r.points for r in reports):g}"
@@ -243,6 +252,15 @@ def _print_table(checked: list[Checked], *, whole: bool) -> None:
     for report in shown:
         colour = "green" if report.passed else None
         console.print(escape(as_text(report, console.width)), style=colour, highlight=False, soft_wrap=True)
+
+
+def _not_on_path(checked: Checked) -> int:
+    """Return how many exercises of a lesson were not looked at, because its folder's path leaves them out."""
+    from minigrad.exercises import paths
+
+    seen = {report.exercise for report in checked.reports}
+    path = paths.chosen(checked.notebook.parent)
+    return len({*_of_lesson(checked.notebook)} - seen - {*path.exercises}) if path else 0
 
 
 def _as_data(checked: list[Checked], unreadable: list[str]) -> dict[str, Any]:

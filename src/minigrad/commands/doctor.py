@@ -16,7 +16,7 @@ from pathlib import Path
 ROOM = 1 << 30
 """Bytes of free disk below which notebooks, caches and browsers begin to fail."""
 
-PYTHONS = ((3, 11), (3, 14))
+PYTHONS = ((3, 11), (3, 15))
 """The first version of Python that the course runs on, and the first that it does not."""
 
 
@@ -84,7 +84,7 @@ def _python() -> Finding:
     version = platform.python_version()
     inside = "in an environment of its own" if sys.prefix != sys.base_prefix else "not in a virtual environment"
     ok = PYTHONS[0] <= sys.version_info[:2] < PYTHONS[1]
-    fix = "install Python 3.11, 3.12 or 3.13, and make an environment with it: python3.12 -m venv venv"
+    fix = "install Python 3.11 to 3.14, and make an environment with it: python3.12 -m venv venv"
     return Finding("python", f"{version}, {inside}", sys.executable, ok, fix)
 
 

@@ -1,4 +1,4 @@
-"""Commands around the lessons: start, lab, hint, progress, submit."""
+"""Commands around the lessons: start, lab, hint, progress, submit, export."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ Folder = Annotated[
 
 def what_next() -> None:
     """Say what to do next, and the commands for it."""
+    from minigrad.exercises import paths
     from minigrad.working_folder.next_step import next_step
 
     found = next_step()
     console.print(found.said, highlight=False, soft_wrap=True, markup=False)
+    if (path := paths.chosen()) is not None:
+        console.print(f"Your path is {path.name}. {path.which_lessons}", highlight=False, soft_wrap=True, markup=False)
     commands = (*found.commands, ("minigrad --help", "every command"))
     width = max(len(command) for command, _ in commands)
     for command, remark in commands:
@@ -39,6 +42,10 @@ def start(
     language: Annotated[
         str | None, typer.Option(help="The language of the text, en or zh; by default the one you began with.")
     ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option(help="The path to follow: weekend, term, poem, or all; by default the one you chose before."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
 ) -> None:
     """Copy the lessons into a folder to work in; later, bring a new version of the course into it.
@@ -46,19 +53,25 @@ def start(
     Nothing that you wrote is lost: answers, cells of your own and outputs stay, and what a notebook was before
     lies in `.minigrad/before-update`. Save and close open notebooks first. Exits with 1 if a notebook cannot be read.
 
-    With --language zh the text is Chinese; code, checks and hints are the same.
+    With --language zh the text is Chinese; code, checks and hints are the same. With --path weekend, progress and
+    checks ask for the exercises of a short way alone; the notebooks are the same, and the library does the rest.
 
-    Example: `minigrad start my-notebooks`
+    Example: `minigrad start my-notebooks`, `minigrad start --path weekend my-notebooks`
     """
+    from minigrad.exercises import paths
     from minigrad.working_folder import starting
     from minigrad.working_folder.finding import as_typed
 
     chosen = starting.chosen_folder(folder)
+    way = paths.named(path) if path is not None else paths.chosen(chosen)
     outcomes = starting.start(chosen, source, language=language, dry_run=dry_run)
     headings = ("lesson", "", *(["what happened"] if any(each.details for each in outcomes) else []))
     table = table_of(*headings)
     for each in outcomes:
-        cells = each.lesson, _MARKS.get(each.state, each.state), escape("\n".join(each.details))
+        mark = _MARKS.get(each.state, each.state) + (
+            ", not on your path" if way and each.lesson not in way.lessons else ""
+        )
+        cells = each.lesson, mark, escape("\n".join(each.details))
         table.add_row(*cells[: len(headings)])
     console.print(table)
     if dry_run:
@@ -66,8 +79,22 @@ def start(
     else:
         if any(each.state == "updated" for each in outcomes):
             console.print(f"What they were before lies in {escape(str(chosen / '.minigrad' / 'before-update'))}.")
+        if path is not None:
+            paths.choose(chosen, way)
+        _say_path(chosen)
         console.print(f"Next: minigrad lab {as_typed(chosen)}", highlight=False, soft_wrap=True, markup=False)
     raise typer.Exit(1 if any(each.state == "unreadable" for each in outcomes) else 0)
+
+
+def _say_path(folder: Path) -> None:
+    """Say which path a folder follows, if it leaves anything out."""
+    from minigrad.exercises import paths
+    from minigrad.exercises.syllabus import in_hours
+
+    path = paths.chosen(folder)
+    if path is not None:
+        said = f"Path {path.name}: {len(path.exercises)} exercises, about {in_hours(path.minutes)}. {path.title}."
+        console.print(f"{said}\n{path.which_lessons}", highlight=False, soft_wrap=True, markup=False)
 
 
 def lab(
@@ -126,14 +153,17 @@ def progress(
     if folder is not None and not folder.is_dir():
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
     found = progressing.progress(folder)
-    table = table_of("lesson", "exercises", "points", "checks", "hints", "")
-    room = 20 if console.width >= 96 else 0  # names come first
+    room = 20 if console.width >= 104 else 0  # names come first
+    heads = ("exercises", "points", "checks", "hints", "time")[: None if room else -1]
+    table = table_of("lesson", *heads, "")
     for each in (*found.lessons, found.total):
         filled = round(room * each.share)
         bar = f"[blue]{'█' * filled}[/blue]{'░' * (room - filled)} {each.share:4.0%}".strip()
-        table.add_row(each.lesson, *each.cells, bar, end_section=each == found.lessons[-1])
+        table.add_row(each.lesson, *each.cells[: len(heads)], bar, end_section=each == found.lessons[-1])
     console.print(table)
     console.print(escape(found.note), highlight=False)
+    for sentence in found.milestones:
+        console.print(sentence, highlight=False, soft_wrap=True, markup=False)
     if packages.has_grader():
         console.print("`minigrad grade` runs the hidden tests on what you have written.", highlight=False)
     if as_page:
@@ -183,3 +213,24 @@ def submit(
     now = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
     console.print(f"{escape(str(packed.path))}, packed {now}", highlight=False, soft_wrap=True)
     console.print(f"sha256 {packed.sha256}", highlight=False, soft_wrap=True)
+
+
+def export(
+    target: Annotated[Path, typer.Argument(help="The folder to make: one that is not there yet, or empty.")],
+    folder: Folder = None,
+) -> None:
+    """Write your answers as a package of your own, with the visible checks as its tests.
+
+    Your notebooks stay as they are; save them first. In the new folder `pytest` runs the checks, and `pip install -e .`
+    makes `import my_minigrad` work everywhere.
+
+    Example: `minigrad export ../my-minigrad`
+    """
+    from minigrad.working_folder import exporting, starting
+
+    made = exporting.export(starting.chosen_folder(folder), target)
+    for each in made.left_out:
+        console.print(escape(each), style="yellow", highlight=False, soft_wrap=True)
+    count = "1 exercise" if len(made.exercises) == 1 else f"{len(made.exercises)} exercises"
+    console.print(f"{escape(str(made.path))}: your answers to {count}.", highlight=False, soft_wrap=True)
+    console.print("`pytest` in there runs their visible checks.", highlight=False)

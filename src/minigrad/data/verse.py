@@ -1,4 +1,4 @@
-"""Poems that come with the library, all in the public domain: their authors died before 1700."""
+"""Poems that come with the library, all in the public domain: their authors died before 1830."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def poems(name: str) -> list[Poem]:
     """Return one of the collections that come with the library.
 
     Args:
-        name: "sonnets": the 154 sonnets of William Shakespeare, in English, 94,000 characters. "quatrains": 128
-            quatrains of the Tang dynasty by 49 poets known by name and one unknown, in Chinese, with lines of 5 or of
-            7 characters.
+        name: "sonnets": the 154 sonnets of William Shakespeare, in English, 94,000 characters. "songs": 29 songs of
+            William Blake, with no character that the sonnets have not, 14,000 characters. "quatrains": 128 quatrains of
+            the Tang dynasty by 49 poets known by name and one unknown, in Chinese, with lines of 5 or of 7 characters.
 
     Raises:
         ValueError: If there is no such collection.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from minigrad.emulator.text import tree_of
@@ -40,13 +40,14 @@ def plan(loop: ast.For) -> Plan:
     """Return the plan of a prange loop: the roles of its variables, by its text."""
     result = Plan(loop.lineno)
     targets = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-    for node in names_in(loop.body):
+    nodes = list(_nodes(loop.body))  # once for all variables
+    for node in _names(nodes):
         if isinstance(node.ctx, ast.Store):
             if node.id in targets:
                 result.overwritten.append((node.id, node.lineno))
             else:
                 result.private.setdefault(node.id, node.lineno)
-    result.reduced = {name for name in result.private if _is_reduced(name, loop.body)}
+    result.reduced = {name for name in result.private if _is_reduced(name, nodes, loop.body)}
     result.private = {name: line for name, line in result.private.items() if name not in result.reduced}
     return result
 
@@ -61,16 +62,18 @@ def assigned(function: types.FunctionType) -> set[str]:
 
 
 def names_in(body: list[ast.stmt]) -> Iterator[ast.Name]:
-    """Yield the names in a block, in the order of the text, without those of functions inside it.
+    """Return the names in a block, in the order of the text, without those of functions inside it.
 
     >>> import ast
     >>> from minigrad.debug.loops import names_in
     >>> [name.id for name in names_in(ast.parse("a = b + c").body)]
     ['a', 'b', 'c']
     """
-    for node in _nodes(body):
-        if isinstance(node, ast.Name):
-            yield node
+    return _names(_nodes(body))
+
+
+def _names(nodes: Iterable[ast.AST]) -> Iterator[ast.Name]:
+    return (node for node in nodes if isinstance(node, ast.Name))
 
 
 def _nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
@@ -82,9 +85,9 @@ def _nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
             waiting.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
-def _is_reduced(name: str, body: list[ast.stmt]) -> bool:
-    updates = {id(node): found for node in _nodes(body) if (found := _update(name, node))}
-    used = sum(node.id == name for node in names_in(body))
+def _is_reduced(name: str, nodes: list[ast.AST], body: list[ast.stmt]) -> bool:
+    updates = {id(node): found for node in nodes if (found := _update(name, node))}
+    used = sum(node.id == name for node in _names(nodes))
     explained = sum(uses for _, uses in updates.values())
     operators = {operator for operator, _ in updates.values()}
     return used == explained and len(operators) == 1 and _most(body, set(updates)) == 1

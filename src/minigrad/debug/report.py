@@ -299,7 +299,7 @@ class CudaReport(Report):
         """
         return Counts(*(max((getattr(c, f.name) for c in self.counts.values()), default=0) for f in fields(Counts)))
 
-    def transactions(self) -> dict[str, int]:
+    def transactions(self, partly: bool = False) -> dict[str, int]:
         """Count the transactions of 32 bytes with global memory, by array: what a warp's accesses take together.
 
         32 neighbours, x counted first, are a *warp*, and run each line at the same time. What they touch there in one
@@ -309,32 +309,38 @@ class CudaReport(Report):
         Where a line is run several times, a thread's n-th time is paired with its neighbours' n-th, even if they come
         there in different turns of a loop.
 
+        Args:
+            partly: Whether the first accesses are enough, where the recording holds no others.
+
         Raises:
             ValueError: If the recording holds the first accesses only, since there were too many.
         """
         found: dict[str, int] = {}
-        for root, touched in self._together("global"):
+        for root, touched in self._together("global", partly):
             segments = {at // _SEGMENT for at in touched}
             found[root.name] = found.get(root.name, 0) + len(segments)
         return found
 
-    def passes(self) -> dict[str, int]:
+    def passes(self, partly: bool = False) -> dict[str, int]:
         """Count the passes over shared memory, by array: in one, each of its 32 banks hands out a word of 4 bytes.
 
         Word w lies in bank w % 32. Threads of a warp that want different words of one bank at the same line wait for
         each other: a *bank conflict*. Those that want the same word share it.
 
+        Args:
+            partly: Whether the first accesses are enough, where the recording holds no others.
+
         Raises:
             ValueError: If the recording holds the first accesses only, since there were too many.
         """
         found: dict[str, int] = {}
-        for root, touched in self._together("shared"):
+        for root, touched in self._together("shared", partly):
             words = {word for at in touched for word in range(at // _WORD, -(-(at + root.raw.itemsize) // _WORD))}
             banks = Counter(word % _BANKS for word in words)
             found[root.name] = found.get(root.name, 0) + max(banks.values())
         return found
 
-    def _together(self, scope: str) -> Iterator[tuple[Root, set[int]]]:
+    def _together(self, scope: str, partly: bool) -> Iterator[tuple[Root, set[int]]]:
         """Yield what the threads of a warp touch at one line at the same time: an array, and offsets in bytes."""
         touched: dict[Any, set[int]] = {}
         times: Counter[Any] = Counter()
@@ -345,7 +351,7 @@ class CudaReport(Report):
                 key = (root, block, warp, kind, interval, site, times[here])
                 times[here] += 1
                 touched.setdefault(key, set()).add(address - root.address)
-        if self.truncated:
+        if self.truncated and not partly:
             raise ValueError(f"{self.name}: there were too many accesses to keep them all; launch it on less data")
         return ((key[0], found) for key, found in touched.items())
 

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from minigrad.draw.networks import digits as digits
     from minigrad.draw.networks import kernels as kernels
     from minigrad.draw.networks import tiled as tiled
+    from minigrad.draw.numbers import bits as bits
+    from minigrad.draw.numbers import magnitudes as magnitudes
     from minigrad.draw.parallel import iterations as iterations
     from minigrad.draw.parallel import races as races
     from minigrad.draw.parallel import walk as walk
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from minigrad.draw.transforms import dual as dual
     from minigrad.draw.transforms import flattened as flattened
     from minigrad.draw.transforms import passes as passes
+    from minigrad.draw.workers import schedule as schedule
 
 # fmt: off
 _home = {
@@ -77,6 +80,7 @@ _home = {
     "graph": ("expression_graph",),
     "language": ("attention", "library"),
     "measured": ("bytes_and_seconds", "memory_over_time"),
+    "numbers": ("bits", "magnitudes"),
     "parallel": ("iterations", "races", "walk"),
     "programs": ("program", "rewrite"),
     "networks": ("activations", "convolution", "digits", "kernels", "tiled"),
@@ -87,6 +91,7 @@ _home = {
     "timing": ("roofline", "runs", "timings"),
     "training": ("descents", "learning_curves", "signals"),
     "transforms": ("batched", "dual", "flattened", "passes"),
+    "workers": ("schedule",),
 }
 # fmt: on
 _module_of = {name: module for module, names in _home.items() for name in names}

@@ -33,8 +33,8 @@ def blocks(size: int | Pair, threads_per_block: int | Pair) -> Drawing:
 
     Args:
         size: The elements of the output, or its rows and columns: one for each thread.
-        threads_per_block: How many threads a block has, along each of these axes. As in this library's kernels, x
-            counts rows and y columns.
+        threads_per_block: How many threads a block has; of a table, in x and in y. As in this library's kernels, x
+            counts columns and y rows.
 
     Raises:
         ValueError: If size and block are no positive numbers of the same kind, or too many threads to be drawn.
@@ -46,7 +46,7 @@ def blocks(size: int | Pair, threads_per_block: int | Pair) -> Drawing:
     sizes, block = _numbers(size, "size"), _numbers(threads_per_block, "threads_per_block")
     if len(sizes) != len(block):
         raise ValueError(f"blocks: size {size} and threads_per_block {threads_per_block} must have equally many axes")
-    grid = tuple(-(-n // t) for n, t in zip(sizes, block, strict=True))
+    grid = tuple(-(-n // t) for n, t in zip(reversed(sizes), block, strict=True))
     count = math.prod(grid) * math.prod(block)
     if count > MOST_THREADS:
         raise ValueError(f"blocks: {count} threads are too many for a picture; {MOST_THREADS} can be told apart")
@@ -105,14 +105,14 @@ def _one_block(number: int, threads: int, size: int, x: float, y: float) -> Iter
 
 def _plane_of_blocks(sizes: Sequence[int], block: Sequence[int], grid: Sequence[int]) -> Drawing:
     parts: list[str] = []
-    step_x, step_y = block[1] * _CELL + _BLOCK_GAP, block[0] * _CELL + _BLOCK_GAP + LINE
-    for b_row in range(grid[0]):
-        for b_column in range(grid[1]):
+    step_x, step_y = block[0] * _CELL + _BLOCK_GAP, block[1] * _CELL + _BLOCK_GAP + LINE
+    for b_row in range(grid[1]):
+        for b_column in range(grid[0]):
             x, y = MARGIN + b_column * step_x, MARGIN + b_row * step_y + LINE
-            parts.append(text(x + block[1] * _CELL / 2, y - 5, f"block ({b_row}, {b_column})", "bold"))
-            for t_row in range(block[0]):
-                for t_column in range(block[1]):
-                    i, j = b_row * block[0] + t_row, b_column * block[1] + t_column
+            parts.append(text(x + block[0] * _CELL / 2, y - 5, f"block ({b_column}, {b_row})", "bold"))
+            for t_row in range(block[1]):
+                for t_column in range(block[0]):
+                    i, j = b_row * block[1] + t_row, b_column * block[0] + t_column
                     there = i < sizes[0] and j < sizes[1]
                     at = x + t_column * _CELL, y + t_row * _CELL
                     parts.append(box(at[0] + 1, at[1] + 1, _CELL - 2, _CELL - 2, "used" if there else "ghost"))
@@ -124,8 +124,8 @@ def _plane_of_blocks(sizes: Sequence[int], block: Sequence[int], grid: Sequence[
         f"{sizes[1]} columns. "
         + (f"{_count(left_over, 'thread')} beyond the last row or column have no element." if left_over else "")
     )
-    width = max(2 * MARGIN + grid[1] * step_x - _BLOCK_GAP, 16 * CHARACTER)
-    return Drawing(width, 2 * MARGIN + grid[0] * step_y - _BLOCK_GAP, "Threads in blocks", words.strip(), parts)
+    width = max(2 * MARGIN + grid[0] * step_x - _BLOCK_GAP, 16 * CHARACTER)
+    return Drawing(width, 2 * MARGIN + grid[1] * step_y - _BLOCK_GAP, "Threads in blocks", words.strip(), parts)
 
 
 def accesses(
@@ -234,7 +234,7 @@ def tiles(sizes: tuple[int, int, int], tile: int, block: Pair = (0, 0)) -> Drawi
     Args:
         sizes: Rows of the product, products in each sum, columns of the product.
         tile: Elements along a side of a tile.
-        block: The block's row and column in the grid.
+        block: The block's numbers in the grid, that in x, which counts columns, and that in y.
 
     Raises:
         ValueError: If a size is not positive, or the block lies outside the grid.
@@ -245,13 +245,13 @@ def tiles(sizes: tuple[int, int, int], tile: int, block: Pair = (0, 0)) -> Drawi
     """
     n, depth, m = sizes
     steps = -(-depth // tile) if tile > 0 else 0
-    if min(*sizes, tile) < 1 or not (0 <= block[0] * tile < n and 0 <= block[1] * tile < m):
+    if min(*sizes, tile) < 1 or not (0 <= block[0] * tile < m and 0 <= block[1] * tile < n):
         raise ValueError(f"tiles: no block {block} with tiles of {tile} in a product with the sizes {sizes}")
     cell = 18.0
     title = LINE + 4
     x0, y0 = MARGIN, MARGIN + title
     x1, y1 = x0 + steps * tile * cell + 2 * _GAP, y0 + steps * tile * cell + _GAP + title
-    rows, columns = (block[0] * tile, (block[0] + 1) * tile), (block[1] * tile, (block[1] + 1) * tile)
+    columns, rows = ((at * tile, (at + 1) * tile) for at in block)
     a = _matrix((n, depth), cell, (x0, y1), lambda i, j: j // tile if rows[0] <= i < rows[1] else None)
     b = _matrix((depth, m), cell, (x1, y0), lambda i, j: i // tile if columns[0] <= j < columns[1] else None)
     inside = lambda i, j: -1 if rows[0] <= i < rows[1] and columns[0] <= j < columns[1] else None  # noqa: E731

@@ -33,19 +33,20 @@ class Layout:
     size: tuple[float, float]
 
 
-def lay_out(nodes: Sequence[int], edges: Sequence[tuple[int, int]]) -> Layout:
+def lay_out(nodes: Sequence[int], edges: Sequence[tuple[int, int]], order: Sequence[tuple[int, int]] = ()) -> Layout:
     """Find a place for each node of an acyclic graph, and a way for each edge.
 
     Args:
         nodes: Keys of the nodes.
         edges: Pairs (from, to). The node from will stand to the left of the node to.
+        order: Further pairs (from, to) with the same places, and without a way.
 
     >>> from minigrad.draw.layout import lay_out
     >>> layout = lay_out([0, 1, 2], [(0, 2), (1, 2)])
     >>> layout.places[2]
     (1.0, 0.5)
     """
-    layer = _layers(nodes, edges)
+    layer = _layers(nodes, [*edges, *order])
     chains = [_chain(number, start, end, layer) for number, (start, end) in enumerate(edges)]
     columns: list[list[Place]] = [[] for _ in range(max(layer.values()) + 1)]
     for node in nodes:

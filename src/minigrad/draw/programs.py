@@ -34,6 +34,7 @@ class _Boxes:
         gone: The boxes that are struck out.
         told: The picture in words.
         changed: The kinds of boxes that a pass removes or makes.
+        order: Pairs of boxes: the second stands below the first, whether it reads it or not.
     """
 
     words: Sequence[tuple[str, str]]
@@ -44,6 +45,7 @@ class _Boxes:
     gone: Collection[int]
     told: str
     changed: Mapping[int, str] = field(default_factory=dict)
+    order: Sequence[tuple[int, int]] = ()
 
     def kind(self, number: int) -> str:
         """Return the kind of a box."""
@@ -56,12 +58,14 @@ class _Boxes:
         return "used" if number < self.inputs else "ghost" if number < self.before else "cell"
 
 
-def program(graph: Graph | Program, *, kept: Program | None = None) -> Drawing:
+def program(graph: Graph | Program, *, kept: Program | None = None, forward: Program | None = None) -> Drawing:
     """Draw a traced program: inputs blue, constants dashed, what the function returns orange.
 
     Args:
         graph: From `minigrad.graph.trace`, from a pass, or from `minigrad.program.trace`.
         kept: What a pass has made of a program of `minigrad.program`: equations that it has not kept are struck out.
+        forward: The program to which `minigrad.program.backward` has appended a backward pass: the rest stands below
+            it, in grey, and a line between.
 
     Raises:
         ValueError: If it has more than `LARGEST` inputs, constants and equations.
@@ -74,7 +78,7 @@ def program(graph: Graph | Program, *, kept: Program | None = None) -> Drawing:
     Program: a: float64[3]. b = mul a 1.0: float64[3], struck out. c = add b a: float64[3]. return c.
     """
     given: Any = graph
-    boxes = _of_graph(given, given.lines(), {}) if hasattr(given, "structure") else _of_program(given, kept)
+    boxes = _of_graph(given, given.lines(), {}) if hasattr(given, "structure") else _of_program(given, kept, forward)
     parts, right, bottom = _drawn(boxes, MARGIN, MARGIN)
     return Drawing(right + MARGIN, bottom + MARGIN, "Program", boxes.told, parts)
 
@@ -132,7 +136,7 @@ def _of_graph(graph: Any, lines: Sequence[str], changed: Mapping[int, str]) -> _
     return _Boxes(words, len(graph.inputs), before, edges, returned, (), told, changed)
 
 
-def _of_program(given: Any, kept: Any) -> _Boxes:
+def _of_program(given: Any, kept: Any, forward: Any) -> _Boxes:
     """Return the boxes for a program of `minigrad.program`."""
     from minigrad.symbols import letters
 
@@ -155,13 +159,29 @@ def _of_program(given: Any, kept: Any) -> _Boxes:
         left.update(each.output for each in kept.equations)
     gone = {place[v] for v in made if v not in left}
     edges = [(place[v], place[each.output]) for each in given.equations for v in dict.fromkeys(each.reads())]
-    told = [f"{row}: {v.type}{', struck out' * (place[v] in gone)}." for row, v in zip(rows, made, strict=True)]
+    first = set(made)
+    if forward is not None:
+        first = {*forward.inputs, *(v for v, _ in forward.constants), *(each.output for each in forward.equations)}
+    below = {place[v] for v in made if v not in first}
+    above = [place[each.output] for each in given.equations if each.output in first]
+    told = [
+        f"{row}: {v.type}{', struck out' * (place[v] in gone)}{', below the line' * (place[v] in below)}."
+        for row, v in zip(rows, made, strict=True)
+    ]
     told.append(f"return {', '.join(map(shown, given.outputs))}.")
     words = [
         (row if len(row) <= _LONGEST else f"{row[: _LONGEST - 1]}…", v.type) for row, v in zip(rows, made, strict=True)
     ]
     return _Boxes(
-        words, len(given.inputs), before, edges, {place[y] for y in given.outputs if y in place}, gone, " ".join(told)
+        words,
+        len(given.inputs),
+        before,
+        edges,
+        {place[y] for y in given.outputs if y in place},
+        gone,
+        " ".join(told),
+        dict.fromkeys((number for number in below if number >= before), "other"),
+        [(x, y) for x in above for y in below],
     )
 
 
@@ -171,7 +191,7 @@ def _drawn(boxes: _Boxes, left: float, top: float) -> tuple[list[str], float, fl
         raise ValueError(
             f"program: the graph has {len(boxes.words)} boxes, a picture at most {LARGEST}; print the graph"
         )
-    layout = lay_out(range(len(boxes.words)), boxes.edges)
+    layout = lay_out(range(len(boxes.words)), boxes.edges, boxes.order)
     width = max(len(line) * (CHARACTER, SMALL)[i] for each in boxes.words for i, line in enumerate(each)) + 18.0
     height = 2.0 * LINE + 8.0
 
@@ -192,6 +212,10 @@ def _drawn(boxes: _Boxes, left: float, top: float) -> tuple[list[str], float, fl
         parts.append(box(x - width / 2, y - height / 2, width, height, kind))
         parts.append(text(x, y - 2.0, first, style))
         parts.append(text(x, y + LINE - 4.0, second, "small"))
+    if boxes.order:
+        _, line = at(min(layout.places[number][0] for _, number in boxes.order) - 0.5, 0.0)
+        end, _ = at(0.0, layout.size[1])
+        parts.append(f'<path class="mp-way" stroke-dasharray="6 4" d="M{left:.1f},{line:.1f}H{end + width / 2:.1f}"/>')
     right, bottom = at(*layout.size)
     return parts, right + width / 2, bottom + height / 2
 

@@ -58,16 +58,22 @@ class _History:
         y = MARGIN
         above = dict(self._global_row(y))
         y_above = y + _HIGH
+        barriers = 0
+        since: list[Event] = []  # all since the row above: a thread may read before a barrier and write behind it
         for moment in self.moments:
             if moment.interval:
-                y = self._barrier(y_above + 0.6 * LINE)
+                y = self._barrier(y_above + (0.6 + barriers) * LINE)
+                barriers += 1
             now = [event for event in self.events if event.interval == moment.interval]
-            if any(event.root is self.root and event.kind for event in now):
+            since += now
+            if is_row := any(event.root is self.root and event.kind for event in now):
                 y = max(y, y_above) + _BETWEEN
-                self._row(moment, now, above, y_above, y)
+                self._row(moment, since, above, y_above, y)
                 above = dict(self._places())
                 y_above = y + _HIGH
-            y_above = max(y_above, self._results(now, above, y_above, y))
+                barriers = 0
+            y_above = max(y_above, self._results(now, since, above, y_above, y))
+            since = [] if is_row else since
         width = self.left + self.root.raw.size * _WIDE + MARGIN
         title = f"Shared memory of block {_short(self.block)} of {self.report.name}"
         return Drawing(width, y_above + MARGIN, title, " ".join(self.sentences), self.parts)
@@ -112,9 +118,9 @@ class _History:
         self.parts.append(text(MARGIN, y + 4, "syncthreads", "small", "start"))
         return y
 
-    def _row(self, moment: Moment, now: list[Event], above: Mapping[int, float], y_above: float, y: float) -> None:
+    def _row(self, moment: Moment, since: list[Event], above: Mapping[int, float], y_above: float, y: float) -> None:
         """Draw shared memory at the end of a stretch, with arrows from the elements that each thread has read."""
-        written = {event.address: event.thread for event in now if event.root is self.root and event.kind}
+        written = {event.address: event.thread for event in since if event.root is self.root and event.kind}
         held = moment.held[self.root]
         self._name(y, _title(self.root))
         for i, (address, x) in enumerate(self._places()):
@@ -124,7 +130,8 @@ class _History:
                 continue
             thread = written[address]
             self._box(x, y, value, "used", thread)
-            sources = dict.fromkeys(e.address for e in now if e.thread == thread and not e.kind and e.address in above)
+            own = (event for event in since if event.thread == thread and not event.kind)
+            sources = dict.fromkeys(event.address for event in own if event.address in above)
             for source in sources:
                 self.parts.append(arrow(above[source], y_above + 1, x, y - 2))
             self.sentences.append(
@@ -132,7 +139,9 @@ class _History:
                 f"{f', after barrier {moment.interval}' * bool(moment.interval)}."
             )
 
-    def _results(self, now: list[Event], above: Mapping[int, float], y_above: float, y: float) -> float:
+    def _results(
+        self, now: list[Event], since: list[Event], above: Mapping[int, float], y_above: float, y: float
+    ) -> float:
         """Draw the writes to global memory in a stretch, and return the lower end of the drawing."""
         written = {(e.root, e.address): e.thread for e in now if e.root.scope == "global" and e.kind}
         if not written:
@@ -140,7 +149,7 @@ class _History:
         top = max(y, y_above) + _BETWEEN
         for (root, address), thread in written.items():
             x = self.left + (thread[0] + 0.5) * _WIDE
-            for event in now:
+            for event in since:
                 if event.thread == thread and not event.kind and event.root is self.root and event.address in above:
                     self.parts.append(arrow(above[event.address], y_above + 1, x, top - 2))
             value = _value(root, address)

@@ -4,5 +4,5 @@ An entry holds the kernel, its quick forms, the rule, an example and the names. 
 from it, `minigrad.functions` the class and the function, `Scalar` and `Tensor` their methods, the tests their samples.
 What students write stands in those modules; its entries hold names and examples only.
 
-Type checkers read `derived*.pyi`, which `scripts/elementwise_types.py` writes.
+Type checkers read `derived*.pyi`, which `scripts/types_of_names.py` writes.
 """

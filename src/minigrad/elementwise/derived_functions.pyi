@@ -1,4 +1,4 @@
-"""What the table gives `minigrad.nn.functional`, for type checkers alone: written by scripts/elementwise_types.py."""
+"""What the table gives `minigrad.nn.functional`, for type checkers alone: written by scripts/types_of_names.py."""
 
 from minigrad.tensors import Tensor
 

@@ -5,6 +5,8 @@ all that a student has done, and a grader for the exercise that it grades.
 """
 
 from minigrad.exercises.collecting import collect, missing, needs, placed_in, there
+from minigrad.exercises.following import follow
+from minigrad.exercises.given import give
 from minigrad.exercises.installing import Installation, install, installed, reference
 from minigrad.exercises.lesson_files import folder_here
 from minigrad.exercises.marker import exercise_of
@@ -24,7 +26,9 @@ __all__ = [
     "collect",
     "exercise_of",
     "folder_here",
+    "follow",
     "get",
+    "give",
     "gives_up",
     "install",
     "installed",

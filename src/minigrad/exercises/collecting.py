@@ -6,10 +6,12 @@ import linecache
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from minigrad.errors import ExerciseNotDone
 from minigrad.exercises import syllabus
+from minigrad.exercises.given import give
 from minigrad.exercises.installing import written_by_student
 from minigrad.exercises.marker import exercise_of
 from minigrad.exercises.reading import answer_cells
@@ -80,7 +82,7 @@ def needs(*ids: str) -> None:
     """
     here = sys._getframe(1).f_globals
     for id in ids:
-        if any(map(is_unfinished, collect(id, here).values())):
+        if any(map(is_unfinished, collect(id, here).values())) and not give(id, here):
             raise ExerciseNotDone(id)
 
 
@@ -99,6 +101,8 @@ def done_in(id: str, namespace: Mapping[str, Any]) -> dict[str, Any] | None:
         # A number that a notebook happens to call `gradient` is no answer.
         if not callable(value) or is_of_another(id, value) or was_installed(value, namespace) or is_unfinished(value):
             return None
+        if _is_example(id, value, namespace):
+            return None
     return objects
 
 
@@ -108,13 +112,32 @@ def was_installed(value: Any, namespace: Mapping[str, Any]) -> bool:
     return scope is not namespace and any(", answer " in code.co_filename for code in codes(value))
 
 
+def _is_example(id: str, value: Any, namespace: Mapping[str, Any]) -> bool:
+    """Return whether an object comes of a cell without a first line, in a notebook that answers another lesson.
+
+    An example of lesson 11b defines a `softmax`, which is no answer to lesson 09.
+    """
+    texts = _cells_of(value)
+    if not any(texts) or any(map(exercise_of, texts)):
+        return False
+    known = [*namespace.values(), *namespace.get(KEPT, {}).values()]  # those, too, that a path leaves out
+    own = [each for each in known if isinstance(each, FunctionType | type) and not is_ours(each)]
+    marked = {exercise_of(text) for each in own for text in _cells_of(each)} & syllabus.catalogue().keys()
+    return bool(marked) and syllabus.get(id).lesson not in {syllabus.get(each).lesson for each in marked}
+
+
+def _cells_of(value: Any) -> list[str]:
+    """The texts of the cells that define an object, as far as they are known."""
+    return ["".join(linecache.getlines(name)) for name in dict.fromkeys(code.co_filename for code in codes(value))]
+
+
 def is_of_another(id: str, value: Any) -> bool:
     """Return whether an object is an answer to another exercise that asks for the same name, as for ``tensor_map``.
 
     What a function of another exercise's cell has made, as in ``prod = reduce(mul, 1)``, is no answer to that one.
     """
-    for code in codes(value):
-        named = exercise_of("".join(linecache.getlines(code.co_filename)))
+    for text in _cells_of(value):
+        named = exercise_of(text)
         if named == id or named not in syllabus.catalogue():
             return False
         asked, others = ({name.rpartition(".")[2] for name in syllabus.get(each).objects} for each in (id, named))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shlex
 from collections.abc import Iterable
@@ -33,6 +34,18 @@ def working_folders_in(folder: Path) -> list[Path]:
     """
     found = [path for path in folder.glob(f"*/{FOLDER}") if path.is_dir()]
     return [path.parent for path in sorted(found, key=_last_use, reverse=True)]
+
+
+def working_folder(start: Path | None = None) -> Path | None:
+    """Return the working folder that a folder is, or holds, or lies in; None if there is none.
+
+    Of several in a folder it is the one that was used last.
+    """
+    here = (start or Path.cwd()).resolve()
+    if (here / FOLDER).is_dir():
+        return here
+    around = (each for each in here.parents if (each / FOLDER).is_dir())
+    return next(itertools.chain(working_folders_in(here), around), None)
 
 
 def _last_use(folder: Path) -> tuple[int, int]:

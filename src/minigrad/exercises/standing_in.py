@@ -6,7 +6,6 @@ exercise of the lesson is looked at.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Any
 
 from minigrad.exercises import syllabus
 from minigrad.exercises.collecting import done_in, is_of_another, was_installed
+from minigrad.exercises.given import library_object, put_in_place, without_answer
 from minigrad.exercises.installing import install
 from minigrad.exercises.lesson_files import lessons_beside
 from minigrad.exercises.stubs import KEPT, is_stub
-from minigrad.exercises.syllabus import Exercise
-from minigrad.machine.overrides import is_cut, is_ours
+from minigrad.machine.overrides import is_ours
 
 
 def standing_in(id: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,7 +72,7 @@ def fill_stubs(namespace: Mapping[str, Any], taken: Mapping[str, str]) -> None:
     """
     for exercise in syllabus.catalogue().values():
         for name in exercise.objects:
-            module, _, attribute = name.rpartition(".")
+            attribute = name.rpartition(".")[2]
             value = namespace.get(attribute)
             filled = is_ours(value) and attribute in namespace.get(KEPT, {})
             old = filled or was_installed(value, namespace) or (is_stub(value) and exercise.id not in taken)
@@ -81,16 +80,4 @@ def fill_stubs(namespace: Mapping[str, Any], taken: Mapping[str, str]) -> None:
             if not old or is_of_another(exercise.id, asked_for) or not isinstance(namespace, MutableMapping):
                 continue
             with suppress(ImportError):  # a kernel's module, where kernels cannot run
-                theirs = getattr(importlib.import_module(f"minigrad.{module}"), attribute)
-                if is_stub(value):
-                    namespace.setdefault(KEPT, {})[attribute] = value
-                namespace[attribute] = theirs
-
-
-def without_answer(exercise: Exercise) -> bool:
-    """Return whether this edition of the library leaves an answer out; not of modules that cannot run here."""
-    try:
-        modules = {name: importlib.import_module(f"minigrad.{name.rpartition('.')[0]}") for name in exercise.objects}
-    except ImportError:
-        return False
-    return any(is_cut(getattr(module, name.rpartition(".")[2])) for name, module in modules.items())
+                put_in_place(namespace, attribute, library_object(name))

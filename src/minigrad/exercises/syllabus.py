@@ -24,6 +24,9 @@ class Exercise:
         points: The points that a grader gives for it.
         uses: Packages that it cannot be run without, for example ``"numba"``.
         draft: Whether its lesson is still being written.
+        minutes: What it takes an average student; 0 if the course does not say.
+        difficulty: From 1 to 5; 0 if the course does not say.
+        rank: "core", "more" or "stretch"; "" if the course does not say.
 
     >>> minigrad.exercises.get("autodiff.backpropagate").objects
     ('autodiff.backpropagate',)
@@ -35,6 +38,18 @@ class Exercise:
     points: float
     uses: tuple[str, ...] = ()
     draft: bool = False
+    minutes: int = 0
+    difficulty: int = 0
+    rank: str = ""
+
+    @property
+    def header(self) -> str:
+        """What the line above it in the notebook says; "" if the course does not say it.
+
+        >>> minigrad.exercises.get("autodiff.chain_rule").header
+        'about 20 minutes, difficulty 3 of 5, core'
+        """
+        return f"about {self.minutes} minutes, difficulty {self.difficulty} of 5, {self.rank}" if self.rank else ""
 
 
 @cache
@@ -49,7 +64,8 @@ def catalogue() -> Mapping[str, Exercise]:
 
 def _exercise(each: Mapping[str, Any]) -> Exercise:
     uses, draft = tuple(each.get("uses", ())), bool(each.get("draft"))
-    return Exercise(each["id"], each["lesson"], tuple(each["objects"]), float(each["points"]), uses, draft)
+    header = each.get("minutes", 0), each.get("difficulty", 0), each.get("rank", "")
+    return Exercise(each["id"], each["lesson"], tuple(each["objects"]), float(each["points"]), uses, draft, *header)
 
 
 def get(id: str) -> Exercise:
@@ -115,6 +131,27 @@ def course() -> dict[str, Any]:
     """Return what `autograder build` told the library of the course."""
     content: dict[str, Any] = json.loads((Path(__file__).parents[1] / "course.json").read_text(encoding="utf-8"))
     return content
+
+
+def minutes_of(lesson: str) -> int:
+    """Return the minutes that a lesson takes, reading and exercises together; 0 if the course does not say.
+
+    >>> from minigrad.exercises.syllabus import minutes_of
+    >>> minutes_of("08_gpu")
+    375
+    """
+    return next((int(each.get("minutes", 0)) for each in course()["lessons"] if each["name"] == lesson), 0)
+
+
+def in_hours(minutes: int) -> str:
+    """Return minutes as people say them.
+
+    >>> from minigrad.exercises.syllabus import in_hours
+    >>> in_hours(150), in_hours(45), in_hours(120)
+    ('2 h 30 min', '45 min', '2 h')
+    """
+    hours, rest = divmod(minutes, 60)
+    return " ".join(filter(None, (f"{hours} h" if hours else "", f"{rest} min" if rest or not hours else "")))
 
 
 def assignment_words(name: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,11 @@ class Equation:
         >>> [v.type for v in graph.equations[0].uses()]
         ['float32[3]']
         """
-        yield from variables_in((self.operands, self.options))
+        return iter(self._uses)
+
+    @cached_property
+    def _uses(self) -> tuple[Var, ...]:
+        return tuple(variables_in((self.operands, self.options)))
 
 
 @dataclass(frozen=True, eq=False)

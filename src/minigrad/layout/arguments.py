@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -72,8 +71,9 @@ def sizes_of(given: Sequence[Any], what: str) -> Ints:
     >>> sizes_of((2, 3), "view"), sizes_of(([2, 3],), "view")
     ((2, 3), (2, 3))
     """
-    listed = given[0] if len(given) == 1 and isinstance(given[0], Sequence | np.ndarray) else given
-    return tuple(map(integer, listed, itertools.repeat(what)))
+    is_listed = len(given) == 1 and given[0].__class__ is not int and isinstance(given[0], Sequence | np.ndarray)
+    listed = given[0] if is_listed else given
+    return tuple([n if n.__class__ is int else integer(n, what) for n in listed])
 
 
 def normal_axis(axis: int, dims: int, operation: str) -> int:
@@ -92,7 +92,8 @@ def normal_axis(axis: int, dims: int, operation: str) -> int:
     >>> normal_axis(-1, 3, "sum")
     2
     """
-    axis = integer(axis, f"{operation}: an axis")
+    if axis.__class__ is not int:
+        axis = integer(axis, f"{operation}: an axis")
     if -dims <= axis < dims:
         return axis % dims
     there = f"axes go from {-dims} to {dims - 1}" if dims else "a single number has none"

@@ -77,8 +77,11 @@ def view_shape(shape: Ints, sizes: Ints) -> Ints:
     >>> view_shape((2, 6), (3, -1))
     (3, 4)
     """
-    what, size = f"cannot view {shape} as {sizes}", math.prod(shape)
-    if min(sizes, default=0) < -1:
+    size, lowest = math.prod(shape), min(sizes, default=0)
+    if lowest >= 0 and math.prod(sizes) == size:
+        return sizes
+    what = f"cannot view {shape} as {sizes}"
+    if lowest < -1:
         raise ValueError(f"{what}: sizes are at least 0, or -1 for what is left over")
     if sizes.count(-1) > 1:
         raise ValueError(f"{what}: only one size can be left over (-1)")
@@ -134,16 +137,22 @@ def expand(shape: Ints, strides: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     >>> expand((3, 1), (1, 1), (2, 3, 4))
     ((2, 3, 4), (0, 1, 0))
     """
-    what, extra = f"cannot expand {shape} to {sizes}", len(sizes) - len(shape)
+    extra = len(sizes) - len(shape)
     if extra < 0:
-        raise IndexingError(f"{what}: these are fewer axes than before")
+        raise IndexingError(f"{_cannot(shape, sizes)}: these are fewer axes than before")
     new_shape, new_strides = list(sizes[:extra]), [0] * extra
     for axis, (size, old, stride) in enumerate(zip(sizes[extra:], shape, strides, strict=True)):
         if size not in (-1, old) and old != 1:
-            raise IndexingError(f"{what}: axis {axis - len(shape)} has size {old}; only a size of 1 can change")
+            there = f"axis {axis - len(shape)} has size {old}"
+            raise IndexingError(f"{_cannot(shape, sizes)}: {there}; only a size of 1 can change")
         keeps = size in (-1, old)
         new_shape.append(old if keeps else size)
         new_strides.append(stride if keeps else 0)
     if min(new_shape, default=0) < 0:
-        raise IndexingError(f"{what}: sizes are at least 0; -1 keeps a size, which a new axis does not have")
+        rule = "sizes are at least 0; -1 keeps a size, which a new axis does not have"
+        raise IndexingError(f"{_cannot(shape, sizes)}: {rule}")
     return tuple(new_shape), tuple(new_strides)
+
+
+def _cannot(shape: Ints, sizes: Ints) -> str:
+    return f"cannot expand {shape} to {sizes}"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib.util
-import os
-import sys
-from contextlib import suppress
 from functools import cache
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from minigrad.machine import cuda_choice
 from minigrad.machine.cuda_choice import has_device
+from minigrad.machine.numba_extensions import keep_openmp_from_spinning, offer_tbb
 from minigrad.machine.packages import require
 
 __all__ = ["cuda", "has_device", "is_simulator", "numba", "why_no_cuda"]
@@ -25,34 +21,9 @@ require("numba")
 import numba  # noqa: E402 (after the choice)
 from numba import cuda  # noqa: E402
 
-
-def _offer_tbb() -> None:
-    """Load the tbb of this environment, which lies where the system's loader does not look."""
-    path = Path(sys.prefix) / "lib" / "libtbb.so.12"
-    with suppress(OSError):  # it is not there, or cannot be loaded, and Numba has other ways
-        ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
-
-
-def _keep_openmp_from_spinning() -> None:
-    """Load GNU OpenMP with another setting than its own.
-
-    Its threads wait in a busy loop, for milliseconds, in the way of every other thread: on a machine with something
-    else to do a small kernel takes ten times as long. The variable is read when the library is loaded, and other copies
-    of it in this process keep their own manners.
-    """
-    if "GOMP_SPINCOUNT" in os.environ or "OMP_WAIT_POLICY" in os.environ:
-        return
-    os.environ["GOMP_SPINCOUNT"] = "2000"
-    try:
-        with suppress(ImportError):  # there is none on every system
-            importlib.import_module("numba.np.ufunc.omppool")
-    finally:
-        del os.environ["GOMP_SPINCOUNT"]
-
-
 # At once, and not with the library's first kernel: one that a student had compiled may start Numba's threads before.
-_offer_tbb()
-_keep_openmp_from_spinning()
+offer_tbb()
+keep_openmp_from_spinning()
 
 
 def is_simulator() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -46,7 +47,9 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     """
     path = path.resolve()
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    # A browser's drive keeps a file as what its name says that it is, and goes on so when the name changes.
+    suffix = path.suffix if sys.platform == "emscripten" else ""
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=suffix)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -61,6 +64,8 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _umask() -> int:
+    if sys.platform == "emscripten":  # it answers 0o777, with which nobody could read what is written
+        return 0o022
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -89,6 +94,8 @@ def locked(path: Path, seconds: float = 5.0) -> Iterator[None]:
 
 def _taken(file: IO[bytes]) -> bool:
     """Try to lock an open file, as the system at hand does it."""
+    if sys.platform == "emscripten":  # it has no locks; of two open notebooks, one may forget a check of the other
+        return True
     try:
         try:
             import fcntl

@@ -10,7 +10,9 @@ import functools
 import inspect
 from collections.abc import Callable, Generator
 from threading import get_ident
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Switch(Protocol):
@@ -51,7 +53,7 @@ class Mode:
             setattr(self._switch, self._place, entered.pop())
             self._switch.latest = None
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: F) -> F:
         """Return the function that runs in this mode.
 
         Raises:
@@ -79,7 +81,7 @@ class Mode:
                 with self:
                     return function(*args, **kwargs)
 
-        return wrapped
+        return cast("F", wrapped)
 
     def __repr__(self) -> str:
         return self._name
@@ -102,7 +104,7 @@ class Setting(Mode):
         if is_fresh:  # the block of ``with backend(name):`` ends with what held before that line
             self._before[get_ident()][-1] = self._first
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: F) -> F:
         """Return the function that runs in this mode; what held before the mode was made holds again.
 
         Raises:

@@ -6,7 +6,7 @@ A convolution is linear in its input and in its weight. Three functions are each
     ConvInput     dx  from dy and w     its derivatives are Conv2d(g, w) and ConvWeight(dy, g)
     ConvWeight    dw  from dy and x     its derivatives are Conv2d(x, g) and ConvInput(dy, g)
 
-so that derivatives of any order are convolutions again. Each is made of the kernels of `minigrad.nn.kernels`, which may
+so that derivatives of any order are convolutions again. Each is made of the kernel of `minigrad.nn.kernels`, which may
 be a student's; `minigrad.quick.convolution` has quick forms.
 """
 
@@ -37,14 +37,12 @@ class Windows(NamedTuple):
         padding: Zeros added on both sides of each axis.
         dilation: Steps between the elements of a window.
         groups: Into how many groups the channels are split.
-        line: Whether the image is a line: height 1, and a kernel of height 1.
     """
 
     stride: Pair = (1, 1)
     padding: Pair = (0, 0)
     dilation: Pair = (1, 1)
     groups: int = 1
-    line: bool = False
 
 
 PLAIN = Windows()
@@ -176,29 +174,25 @@ def _form(name: str) -> Callable[..., Any]:
     return compute
 
 
-def _run_kernel(out: Any, x: Any, weight: Any, line: bool) -> None:
+def _run_kernel(out: Any, x: Any, weight: Any) -> None:
     """Run the convolution that is the specification, or a student's."""
     from minigrad import compiling
     from minigrad.nn import kernels
 
-    kernel = kernels.conv1d_kernel if line else kernels.conv2d_kernel
+    kernel = kernels.conv2d_kernel
     run = compiling.compile_kernel(kernel) if backends.chosen() != "python" else compiling.interpreted(kernel)
-    if line:
-        run(out[:, :, 0], x[:, :, 0], weight[:, :, 0])
-    else:
-        run(out, x, weight)
+    run(out, x, weight)
 
 
 def _by_groups(x: Any, weight: Any, windows: Windows) -> Any:
     """Convolve with stride 1 and without padding: each group of channels by itself."""
     n, channels, *size = x.shape
     outputs = weight.shape[0]
-    plain = Windows(line=windows.line)
-    out = np.empty((n, outputs, *output_size(size, weight.shape[2:], plain)), x.dtype)
+    out = np.empty((n, outputs, *output_size(size, weight.shape[2:], PLAIN)), x.dtype)
     step, taken = outputs // windows.groups, channels // windows.groups
     for group in range(windows.groups):
         own, theirs = slice(group * step, (group + 1) * step), slice(group * taken, (group + 1) * taken)
-        _run_kernel(out[:, own], x[:, theirs], weight[own], windows.line)
+        _run_kernel(out[:, own], x[:, theirs], weight[own])
     return out
 
 
@@ -259,7 +253,7 @@ def _weight_by_kernel(d_output: Any, x: Any, windows: Windows, size: Pair) -> An
     for group in range(groups):
         image = wide[group * taken : (group + 1) * taken]
         weight = spread[group * given : (group + 1) * given]
-        found = _by_groups(image, weight, Windows(line=windows.line))
+        found = _by_groups(image, weight, PLAIN)
         parts.append(found.swapaxes(0, 1)[:, :, ::down, ::right][:, :, :rows, :columns])
     return np.ascontiguousarray(np.concatenate(parts))
 

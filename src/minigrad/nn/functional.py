@@ -1,6 +1,6 @@
 """The layers' computations as functions, by PyTorch's names.
 
-`tile`, `avg_pool2d`, `max_pool2d`, `softmax`, `logsoftmax` and `dropout` are exercises. Their bodies are the
+`tile`, `max_pool2d`, `softmax`, `logsoftmax` and `dropout` are exercises. Their bodies are the
 specification, written with operations of tensors. By default quicker forms that compute the same take their place; they
 stand aside while any function of this module, or `minigrad.tensor_functions.Max`, is a student's.
 """
@@ -219,7 +219,6 @@ def _with_any_means(by_tiles: ByTiles) -> Callable[..., Tensor]:
             return _pooled(AvgPool2d, by_tiles, x.unsqueeze(0), kernel, windows, divisor).squeeze(0)
         return _pooled(AvgPool2d, by_tiles, x, kernel, windows, divisor)
 
-    pool.__dict__["__minigrad_wrap__"] = _with_any_means
     return pool
 
 
@@ -287,9 +286,7 @@ def avg_pool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
         A tensor of shape (batch, channels, height / kernel height, width / kernel
         width).
     """
-    ### BEGIN SOLUTION
     return tile(input, kernel)[0].mean(4)
-    ### END SOLUTION
 
 
 @_with_any_maxima

@@ -13,38 +13,6 @@ from minigrad.machine._numba import numba
 prange = numba.prange
 
 
-def conv1d_kernel(out: Any, input: Any, weight: Any) -> None:
-    """Slide windows of weights along a line, and write what they give into out.
-
-    Output i of channel o is the sum, over all input channels c and all k, of input[c, i
-    + k] * weight[o, c, k]: window i begins at element i, lies wholly inside the input,
-    and is not turned round.
-
-    Args:
-        out: Of shape (batch, out_channels, width - kernel_width + 1), to be
-            overwritten: it may hold anything before.
-        input: Of shape (batch, in_channels, width), with any strides; not to be
-            changed.
-        weight: Of shape (out_channels, in_channels, kernel_width).
-
-    The outer loop is a `prange`: its iterations run at the same time, and no two of
-    them write to the same element.
-    """
-    ### BEGIN SOLUTION
-    batch, out_channels, out_width = out.shape
-    _, in_channels, kernel_width = weight.shape
-    for job in prange(batch * out_channels):
-        b = job // out_channels
-        o = job % out_channels
-        for i in range(out_width):
-            total = 0.0
-            for c in range(in_channels):
-                for k in range(kernel_width):
-                    total += input[b, c, i + k] * weight[o, c, k]
-            out[b, o, i] = total
-    ### END SOLUTION
-
-
 def conv2d_kernel(out: Any, input: Any, weight: Any) -> None:
     """Slide windows of weights over images, and write what they give into out.
 

@@ -22,6 +22,7 @@ from minigrad.nn.checking import (
 )
 from minigrad.nn.convolution import Conv2d, Windows
 from minigrad.tensors import Tensor, need_tensors
+from minigrad.tensors.creation import of_one_type
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -51,7 +52,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         )
     if len(size) == 1:
         return linear(input.unsqueeze(0), weight, bias).squeeze(0)
-    inputs = (input, weight) if bias is None else (input, weight, bias)
+    inputs = of_one_type((input, weight) if bias is None else (input, weight, bias))
     return tensor_functions.Linear.apply(*inputs)  # type: ignore[no-any-return]
 
 
@@ -154,20 +155,20 @@ def _checked_windows(
         (*before[1], *as_tuple(f"{name}: padding", padding, axes, 0)),
         (*before[0], *as_tuple(f"{name}: dilation", dilation, axes, 1)),
         groups,
-        line=axes == 1,
     )
 
 
 def _convolve(name: str, x: Tensor, weight: Tensor, bias: Tensor | None, windows: Windows) -> Tensor:
-    axes = 1 if windows.line else 2
+    axes = 1 if name == "conv1d" else 2
     if x.ndim == axes + 1 and weight.ndim == axes + 2:
         return _convolve(name, x.unsqueeze(0), weight, bias, windows).squeeze(0)
     _check_channels(name, x, weight, bias, windows.groups, axes)
-    if windows.line:
+    if axes == 1:
         x, weight = x.unsqueeze(2), weight.unsqueeze(2)
     check_size(name, x.shape[2:], weight.shape[2:], windows)
-    out = Conv2d.apply(*((x, weight) if bias is None else (x, weight, bias)), windows=windows)
-    return out.squeeze(2) if windows.line else out  # type: ignore[no-any-return]
+    operands = of_one_type((x, weight) if bias is None else (x, weight, bias))
+    out = Conv2d.apply(*operands, windows=windows)
+    return out.squeeze(2) if axes == 1 else out  # type: ignore[no-any-return]
 
 
 def _check_channels(name: str, x: Tensor, weight: Tensor, bias: Tensor | None, groups: int, axes: int) -> None:

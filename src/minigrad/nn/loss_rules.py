@@ -1,6 +1,7 @@
 """Losses, each as one function with its own rule.
 
 A rule on arrays reuses what forward computed; where the rule itself is recorded, it is written with tensors.
+`cross_entropy_back`, the plainest case of the last one, is an exercise.
 """
 
 from __future__ import annotations
@@ -16,6 +17,29 @@ from minigrad.functions import Function
 
 if TYPE_CHECKING:
     from minigrad.engine import TensorContext
+
+
+def cross_entropy_back(logits: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the gradient of the cross entropy of a batch in its logits.
+
+    The loss of a row is -log of the probability that the softmax of its logits gives to
+    its class. The cross entropy of the batch is the mean of these losses.
+
+    Args:
+        logits: Of shape (n, classes), float32 or float64, of any size: 1000, say. They
+            stay as they are.
+        classes: The class of each row: whole numbers, of shape (n,).
+
+    Returns:
+        The gradient, of the shape and type of the logits.
+    """
+    ### BEGIN SOLUTION
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    gradient: np.ndarray = powers / powers.sum(axis=1, keepdims=True)
+    gradient[np.arange(len(classes)), classes] -= 1.0
+    gradient /= len(classes)
+    return gradient
+    ### END SOLUTION
 
 
 class SquaredError(Function):

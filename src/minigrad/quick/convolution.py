@@ -1,4 +1,4 @@
-"""Quick forms of convolutions: NumPy's products of windows for small arrays, and compiled loops."""
+"""Quick forms of convolutions: NumPy's products of windows for small arrays or without Numba, and compiled loops."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from minigrad.nn.convolution import Pair, Windows, output_size, padded
 
 SHOWS = ("nn.kernels",)
 
-LARGE = 300_000
-"""Multiplications from which compiled loops are quicker: a call of theirs costs about 50 microseconds more."""
+LARGE = 30_000
+"""Multiplications from which loops are compiled: what they save below is not worth a compiler's second."""
 
 
 def products(name: str, first: Any, second: Any, windows: Windows, size: Any = ()) -> int:
@@ -107,8 +107,10 @@ COMPILED: dict[str, Callable[..., Any]] = {
 
 def _by_size(name: str) -> Callable[..., Any]:
     def compute(first: Any, second: Any, *settings: Any) -> Any:
-        is_large = products(name, first, second, *settings) >= LARGE
-        return (COMPILED if is_large else BY_NUMPY)[name](first, second, *settings)
+        compiles = first.dtype.kind == "f" and first.dtype == second.dtype
+        compiles = compiles and products(name, first, second, *settings) >= LARGE
+        compiles = compiles and backends.quickest().name == "numba"  # last: it imports Numba
+        return (COMPILED if compiles else BY_NUMPY)[name](first, second, *settings)
 
     return compute
 

@@ -23,6 +23,13 @@ def evaluate_and_sum(
     expression: Expression, inputs: Sequence[Array | float], shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> Array:
     """Compute an expression and add it up to a shape that broadcasts to its own, in one pass where possible."""
+    first = inputs[0]
+    if first.__class__ is np.ndarray and backends.is_quick():
+        for x in inputs:
+            if x.__class__ is not float and not (x.__class__ is np.ndarray and x.shape == shape and x.dtype is dtype):
+                break
+        else:  # the most frequent case, without detours
+            return backends.quickest().elementwise(expression, inputs, dtype)
     full_shape = np.broadcast_shapes(*[x.shape for x in inputs if hasattr(x, "shape")])
     if full_shape == shape:
         return arrays.evaluate(expression, inputs, dtype)

@@ -60,10 +60,13 @@ def _mul(d: Array, result: Tensor) -> Sequence[Array | None]:
 def _div(d: Array, result: Tensor) -> Sequence[Array | None]:
     a, b = result._inputs
     x, y = getattr(a, "_array", a), getattr(b, "_array", b)
-    return (
-        d / y if getattr(a, "requires_grad", False) else None,
-        -d * ((x / y) / y) if getattr(b, "requires_grad", False) else None,
-    )
+    d_x = d / y if getattr(a, "requires_grad", False) else None
+    if not getattr(b, "requires_grad", False):
+        return d_x, None
+    d_y = x / y
+    d_y /= y  # in place, as below
+    d_y *= -d
+    return d_x, d_y
 
 
 @_rule_of(functions.Neg)
@@ -94,7 +97,9 @@ overrides.twin(output_serves, functions.ReLU, True, unless=("functions",))
 @_rule_of(functions.Sigmoid)
 def _sigmoid(d: Array, result: Tensor) -> Sequence[Array | None]:
     y = result._array
-    return (d * y * (1.0 - y),)
+    d_x = d * y
+    d_x *= 1.0 - y  # in place: with more arrays at once, the C library may fetch fresh memory each time
+    return (d_x,)
 
 
 def _of_the_table(rule: Callable[..., Array], saves: tuple[str, ...]) -> Rule:

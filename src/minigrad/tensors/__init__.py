@@ -112,16 +112,20 @@ class Tensor(Methods, InPlace):
         """Compute a function of tensors and numbers, and record it if a tensor among them wants gradients."""
         if abstract_depth and (other := abstract_mode.answering((*inputs, *_parts(options)))) is not None:
             return cast(Tensor, other._apply(function, inputs, **options))
+        values = [x._array if isinstance(x, Tensor) else x for x in inputs]
         quick = quick_forms.get(function)
-        if quick is not None and inputs[0]._array.__class__ is np.ndarray and backends.is_quick():
+        if quick is not None and values[0].__class__ is np.ndarray and backends.here.choice.quick:
             function = quick
-        elif issubclass(function, Elementwise):
-            return _elementwise(function, inputs)
-        if not function.raw:
+        elif not function.raw:
+            if issubclass(function, Elementwise):
+                return _elementwise(function, inputs)
             return _apply_to_tensors(function, inputs, options)
-        values = [getattr(x, "_array", x) for x in inputs]
         ctx = TensorContext(inputs, values, options)
-        array = guarded.call(function.forward, ctx, *values, **options)
+        token = _silence()
+        try:
+            array = function.forward(ctx, *values, **options)
+        finally:
+            _speak(token)
         if array.__class__ is np.ndarray and not arrays.on_host(*values) and function is not tensor_functions.ToDevice:
             array = arrays.to_device(array, "cuda")  # it was computed by NumPy, for want of a kernel
         return recorded(function, inputs, ctx, array)
@@ -392,14 +396,16 @@ class Tensor(Methods, InPlace):
 
     # --- operators ------------------------------------------------------------------------------------------
 
-    __add__: Callable[[Any, Any], Tensor]  # these eight are made below, of `ARITHMETIC`
-    __radd__: Callable[[Any, Any], Tensor]
-    __sub__: Callable[[Any, Any], Tensor]
-    __rsub__: Callable[[Any, Any], Tensor]
-    __mul__: Callable[[Any, Any], Tensor]
-    __rmul__: Callable[[Any, Any], Tensor]
-    __truediv__: Callable[[Any, Any], Tensor]
-    __rtruediv__: Callable[[Any, Any], Tensor]
+    if TYPE_CHECKING:  # these eight are made below, of `ARITHMETIC`
+
+        def __add__(self, other: Tensor | float) -> Tensor: ...
+        def __radd__(self, other: Tensor | float) -> Tensor: ...
+        def __sub__(self, other: Tensor | float) -> Tensor: ...
+        def __rsub__(self, other: Tensor | float) -> Tensor: ...
+        def __mul__(self, other: Tensor | float) -> Tensor: ...
+        def __rmul__(self, other: Tensor | float) -> Tensor: ...
+        def __truediv__(self, other: Tensor | float) -> Tensor: ...
+        def __rtruediv__(self, other: Tensor | float) -> Tensor: ...
 
     def __pow__(self, other: Tensor | float) -> Tensor:
         if other.__class__ in NUMBERS and other == 2 and (other.__class__ is int or self._array.dtype.kind == "f"):
@@ -419,9 +425,11 @@ class Tensor(Methods, InPlace):
         return _elementwise(functions.Abs, (self,))
 
     def __matmul__(self, other: object) -> Tensor:
+        if isinstance(other, Tensor):
+            return self.matmul(other)
         if _is_array(other):
             raise TypeError(f"matmul: the other factor must be a Tensor, not {type_name(other)}; {_CONVERT}")
-        return self.matmul(other) if isinstance(other, Tensor) else cast(Tensor, NotImplemented)
+        return cast(Tensor, NotImplemented)
 
     def __rmatmul__(self, other: object) -> Tensor:
         return self.__matmul__(other)  # which refuses arrays; a tensor on the left has answered itself
@@ -618,19 +626,26 @@ def _constant(value: Any, like: Tensor) -> Tensor:
 
 # --- how functions are applied ------------------------------------------------------------------------------
 
+_new = Tensor.__new__
+_silence, _speak = guarded.silence, guarded.speak  # written out where a call more for each operation would show
+
 
 def recorded(function: Any, inputs: Sequence[Any], ctx: Any, array: Any) -> Tensor:
     """Wrap a result, and record it if an input wants gradients."""
     if array.__class__ is not np.ndarray and not hasattr(array, "to_host"):
         array = np.asarray(array)  # a number of NumPy's
-    result = Tensor(array)
+    result = _new(Tensor)
+    result._array = array
+    result._grad = result._extra = None
+    result._tick = next(ticks)
     if grad_mode.enabled and function.differentiable and array.dtype.kind == "f":
         for x in inputs:
-            if x.__class__ not in NUMBERS and isinstance(x, Tensor) and x._requires_grad:
+            if isinstance(x, Tensor) and x._requires_grad:
                 result._requires_grad = True
                 result._fn, result._inputs, result._ctx = function, tuple(inputs), ctx
-                break
-    is_view = ctx is not None and function in tensor_functions.WRITE_BACK and not inputs[0].requires_grad
+                return result
+    result._requires_grad, result._fn, result._inputs, result._ctx = False, None, (), None
+    is_view = ctx is not None and function in tensor_functions.WRITE_BACK and not inputs[0]._requires_grad
     if is_view and changes.owner_of(array) is changes.owner_of(inputs[0]._array):
         changes.note_view(result, inputs[0], function, ctx.options)
     return result
@@ -672,8 +687,9 @@ def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
         return cast(Tensor, other._apply(function, inputs))
     values = [x._array if isinstance(x, Tensor) else x for x in inputs]
     _check_operands(function, inputs, values)
+    token = _silence()
     try:
-        array = guarded.call(arrays.elementwise, function.kernel, *values)
+        array = arrays.elementwise(function.kernel, *values)
     except TypeError:
         _refuse_minus(function, values)
         raise
@@ -683,12 +699,14 @@ def _elementwise(function: type[Elementwise], inputs: Sequence[Any]) -> Tensor:
     except OverflowError:
         _refuse_outside(function, values)
         raise
+    finally:
+        _speak(token)
     return recorded(function, inputs, None, array)
 
 
 def _check_operands(function: type[Function], inputs: Sequence[Any], values: Sequence[Any]) -> None:
     for x in inputs:
-        if not isinstance(x, Tensor | Real):
+        if not (isinstance(x, Tensor) or x.__class__ in NUMBERS or isinstance(x, Real)):
             raise TypeError(f"{function.__name__}: an operand is a tensor or a number, not {type_name(x)}; {_CONVERT}")
     if not arrays.on_host(*values):
         _check_devices(function, inputs)
@@ -813,7 +831,7 @@ for _one in _ones.values():
 def _operate(function: type[Elementwise], *inputs: Any) -> Tensor:
     """Apply a function for an operator. Python turns NotImplemented into its TypeError for unsupported operands."""
     others = [x for x in inputs if not isinstance(x, Tensor)]
-    if others:
+    if others and others[0].__class__ not in NUMBERS:
         if not any(map(_is_array, others)) and not all(isinstance(x, Real) for x in others):
             return cast(Tensor, NotImplemented)
         inputs = tuple(map(python_number, inputs))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -618,13 +618,15 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> 
     parts = _parts(tensors, dim, "cat")
     if not parts:
         raise ValueError("cat: needs at least one tensor")
-    along = layout.normal_axis(dim, parts[0].ndim, "cat")
+    first = parts[0]._array.shape
+    along = layout.normal_axis(dim, len(first), "cat")
     for part in parts[1:]:
-        others = [[n for i, n in enumerate(p.shape) if i != along] for p in (parts[0], part)]
-        if part.ndim != parts[0].ndim or others[0] != others[1]:
-            raise ValueError(f"cat: {parts[0].shape} and {part.shape}; all sizes but that of axis {dim} must match")
+        shape = part._array.shape
+        if len(shape) != len(first) or shape[:along] != first[:along] or shape[along + 1 :] != first[along + 1 :]:
+            raise ValueError(f"cat: {first} and {shape}; all sizes but that of axis {dim} must match")
     common = arrays.promote([part._array for part in parts])
-    return Tensor._apply(tensor_functions.Cat, [part.to(dtype=common) for part in parts], dim=along)
+    same = [part if part._array.dtype is common else part.to(dtype=common) for part in parts]
+    return Tensor._apply(tensor_functions.Cat, same, dim=along)
 
 
 concat = concatenate = cat
@@ -656,6 +658,10 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -
     return cat([part.unsqueeze(dim) for part in parts], dim)
 
 
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Tensor, input: Any, other: Any) -> Tensor: ...
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """Return input where the condition holds, else other. The condition alone gives the indices where it holds.
 
@@ -689,5 +695,15 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         )
     if bias is not None and bias.shape != (weight.shape[0],):
         raise ValueError(f"linear: weight {weight.shape} gives {weight.shape[0]} outputs, but bias has {bias.shape}")
-    inputs = (input, weight) if bias is None else (input, weight, bias)
+    inputs = of_one_type((input, weight) if bias is None else (input, weight, bias))
     return Tensor._apply(tensor_functions.Linear, inputs)
+
+
+def of_one_type(operands: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Return tensors in their common type."""
+    first = operands[0]._array.dtype
+    for each in operands:
+        if each._array.dtype is not first:
+            common = arrays.promote([each._array for each in operands])
+            return tuple(each.to(dtype=common) for each in operands)
+    return operands

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from minigrad.tensors import Tensor
 
 
+_without_recording = autodiff.no_grad()
+
+
 class InPlace:
     """The methods of `Tensor` that end with an underscore, and their operators.
 
@@ -267,27 +270,30 @@ def _change(tensor: Any, operation: str, function: type[Function], *others: Any)
         _change(twin, operation, function, *[twin if x is tensor else x for x in others])
         return _write_through(tensor, operation, twin)
     inputs = (others[1], others[0], tensor) if function is functions.Where else (tensor, *others)
-    with autodiff.no_grad():
+    with _without_recording:
         result = function.apply(*inputs)
     _need_fit(tensor, operation, result)
+    if not recorded:
+        _overwrite(tensor, result._array)
+        return cast("Tensor", tensor)
     position = next(i for i, x in enumerate(inputs) if x is tensor)
-    keeps = recorded and position in functions.saved_pattern(cast(Any, function), len(inputs))
+    keeps = position in functions.saved_pattern(cast(Any, function), len(inputs))
     before = arrays.contiguous(tensor._array) if keeps else tensor._array
     _overwrite(tensor, result._array)
-    if recorded:
-        _record(tensor, function, inputs, before)
+    _record(tensor, function, inputs, before)
     return cast("Tensor", tensor)
 
 
 def _need_fit(tensor: Any, operation: str, result: Any) -> None:
     """Refuse a result that a tensor cannot keep in its place."""
-    if result.shape != tensor.shape:
+    new, own = result._array, tensor._array
+    if new.shape != own.shape:
         raise ValueError(
             f"{operation}: the result has shape {result.shape}, but a tensor of shape {tensor.shape} keeps its shape; "
             "use the operation that makes a new tensor"
         )
-    if "biuf".index(result._array.dtype.kind) > "biuf".index(tensor._array.dtype.kind):
-        raise TypeError(f"{operation}: a result of {result._array.dtype} cannot be kept in {tensor._array.dtype}")
+    if "biuf".index(new.dtype.kind) > "biuf".index(own.dtype.kind):
+        raise TypeError(f"{operation}: a result of {new.dtype} cannot be kept in {own.dtype}")
 
 
 def _overwrite(tensor: Any, values: Any) -> None:
@@ -313,14 +319,14 @@ def _check(tensor: Any, operation: str, others: tuple[Any, ...]) -> bool:
     """Refuse a change that differentiation or a trace cannot allow, and return whether it has to be recorded."""
     if abstract_mode.running.since is not None:
         refuse_from_outside(tensor, operation)
-    strides = tensor.stride()
-    if tensor.numel() and any(stride == 0 and n > 1 for stride, n in zip(strides, tensor.shape, strict=True)):
+    array = tensor._array
+    strides = array.strides if isinstance(array, np.ndarray) else tensor.stride()
+    if 0 in strides and array.size and any(s == 0 and n > 1 for s, n in zip(strides, array.shape, strict=True)):
         raise ValueError(
             f"{operation}: several elements of this expanded tensor of shape {tensor.shape} share their memory; "
             "clone() it first"
         )
-    wanted = any(getattr(x, "requires_grad", False) for x in others)
-    if not grad_mode.enabled or not (tensor.requires_grad or wanted):
+    if not grad_mode.enabled or not any(getattr(x, "requires_grad", False) for x in (tensor, *others)):
         return False
     if tensor.requires_grad and tensor._fn is None:
         raise GraphError(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -244,11 +245,7 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed, OfTensors):
         x = cast(Any, self if dtype is None else cast(Any, self).to(dtype=dtype))
         _refuse_integers(x, "mean")
         axes = axes_of(x, dim, "mean")
-        count = 1
-        for axis in axes:
-            count *= x._array.shape[axis]
-        total = tensor_functions.Sum.apply(x, dim=axes, keepdim=keepdim)
-        return total / count
+        return tensor_functions.Sum.apply(x, dim=axes, keepdim=keepdim) / _count_along(x, axes)
 
     def var(
         self,
@@ -281,12 +278,10 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed, OfTensors):
         x = cast(Any, self)
         _refuse_integers(x, "var")
         axes = axes_of(x, dim, "var")
-        count = int(np.prod([x._array.shape[axis] for axis in axes], dtype=int)) - (
-            int(unbiased) if correction is None else correction
-        )
-        distance = x - x.mean(axes, True)
-        total = distance.square().sum(axes, keepdim)
-        return total / max(count, 0)
+        count = _count_along(x, axes)
+        distance = x - tensor_functions.Sum.apply(x, dim=axes, keepdim=True) / count
+        total = tensor_functions.Sum.apply(distance.square(), dim=axes, keepdim=keepdim)
+        return total / max(count - (int(unbiased) if correction is None else correction), 0)
 
     def std(
         self,
@@ -528,6 +523,16 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed, OfTensors):
         x = cast(Any, self)
         return x._of_array(guarded.call(arrays.reduce, kernel, abstract_mode.memory(x), tuple(sorted(dim)), keepdim))
 
+    def view_with(self, method: Literal["permute", "view"], *how: int) -> Tensor:
+        """Return a view of the same storage, without recording. Forward rules call this method.
+
+        Args:
+            method: The one of `TensorData` that makes the view.
+            *how: Its arguments.
+        """
+        x = cast(Any, self)
+        return cast("Tensor", x._new(getattr(x._tensor, method)(*how)))
+
     # --- products -------------------------------------------------------------------------------------------
 
     def dot(self, tensor: Tensor) -> Tensor:
@@ -562,11 +567,11 @@ class Methods(Rounding, Selecting, Placing, Comparing, Composed, OfTensors):
         """
         a, b = cast(Any, self), cast(Any, other)
         _check_matmul(a, b)
-        if a.ndim == 1 and b.ndim == 1:
+        if a._array.ndim == 1 and b._array.ndim == 1:
             return a.dot(b)
-        if b.ndim == 1:
+        if b._array.ndim == 1:
             return (a @ b.unsqueeze(1)).squeeze(-1)
-        if a.ndim == 1:
+        if a._array.ndim == 1:
             return (a.unsqueeze(0) @ b).squeeze(-2)
         if a._array.dtype != b._array.dtype:
             common = arrays.promote((a._array, b._array))
@@ -650,6 +655,12 @@ def _logsumexp_by_log_softmax(x: Any, axes: Sequence[int], keepdim: bool) -> Ten
     return result.view(*[1 if axis in axes else n for axis, n in enumerate(x.shape)]) if keepdim else result
 
 
+def _count_along(x: Any, axes: Sequence[int]) -> int:
+    """Return how many elements lie along axes."""
+    shape = x._array.shape
+    return math.prod([shape[axis] for axis in axes])
+
+
 def _refuse_integers(x: Any, operation: str) -> None:
     if x._array.dtype.kind != "f":
         raise TypeError(
@@ -666,15 +677,16 @@ def _refuse_empty(x: Any, axes: Sequence[int], operation: str) -> None:
 def _check_matmul(a: Any, b: Any) -> None:
     if not hasattr(b, "_array"):
         raise TypeError(f"matmul: the other factor must be a Tensor, not {type(b).__name__}")
-    if not a.ndim or not b.ndim:
-        raise ValueError(f"matmul: {a.shape} times {b.shape}; both factors need at least one axis, use * for numbers")
-    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
-    if a.shape[-1] != inner:
+    left, right = a._array.shape, b._array.shape
+    if not left or not right:
+        raise ValueError(f"matmul: {left} times {right}; both factors need at least one axis, use * for numbers")
+    inner = right[-2] if len(right) > 1 else right[0]
+    if left[-1] != inner:
         raise ValueError(
-            f"matmul: {a.shape} times {b.shape}; the last axis of the first has size {a.shape[-1]}, the "
-            f"{'second to last' if b.ndim > 1 else 'only'} axis of the second {inner}; they must match"
+            f"matmul: {left} times {right}; the last axis of the first has size {left[-1]}, the "
+            f"{'second to last' if len(right) > 1 else 'only'} axis of the second {inner}; they must match"
         )
-    if a.device != b.device:
-        raise ValueError(f"matmul: {a.shape} is on {a.device!r}, {b.shape} on {b.device!r}; move one with .to(device)")
-    if a._array.shape[:-2] != b._array.shape[:-2]:
-        tensor_data.shape_broadcast(tuple(a._array.shape[:-2]), tuple(b._array.shape[:-2]))
+    if a._array.__class__ is not b._array.__class__ and a.device != b.device:
+        raise ValueError(f"matmul: {left} is on {a.device!r}, {right} on {b.device!r}; move one with .to(device)")
+    if left[:-2] != right[:-2]:
+        tensor_data.shape_broadcast(left[:-2], right[:-2])

@@ -66,6 +66,8 @@ def axes_of(x: Any, dim: Any, operation: str) -> tuple[int, ...]:
     n = x._array.ndim
     if dim is None:
         return ALL_AXES[n]
+    if dim.__class__ is int and n:
+        return (layout.normal_axis(dim, n, operation),)
     given = [layout.normal_axis(d, max(n, 1), operation) for d in (dim if isinstance(dim, Sequence) else (dim,))]
     if len(set(given)) < len(given):
         raise ValueError(f"{operation}: axes {dim} name one axis twice")
@@ -89,7 +91,7 @@ class Shapes(Types):
         >>> minigrad.zeros(2, 3).shape
         (2, 3)
         """
-        return cast("tuple[int, ...]", self._array.shape)
+        return self._array.shape
 
     @property
     def ndim(self) -> int:
@@ -98,7 +100,7 @@ class Shapes(Types):
         >>> minigrad.zeros(2, 3).ndim
         2
         """
-        return cast(int, self._array.ndim)
+        return self._array.ndim
 
     def dim(self) -> int:
         """Return the number of axes.
@@ -153,10 +155,11 @@ class Shapes(Types):
         >>> x.is_contiguous(), x.T.is_contiguous()
         (True, False)
         """
-        return bool(cast(Any, self)._tensor.is_contiguous())
+        array = self._array
+        return bool(array.flags.c_contiguous if isinstance(array, np.ndarray) else array.is_contiguous)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """The type of the elements, a NumPy dtype.
 
         >>> minigrad.tensor([1.0]).dtype, minigrad.tensor([1]).dtype
@@ -232,8 +235,8 @@ class Shapes(Types):
         >>> x.view(3, -1).shape
         (3, 2)
         """
-        new_shape = layout.view_shape(self.shape, layout.sizes_of(shape, "view"))
         array = self._array
+        new_shape = layout.view_shape(array.shape, layout.sizes_of(shape, "view"))
         if not (isinstance(array, np.ndarray) and array.flags.c_contiguous):
             cast(Any, self)._tensor.view(*new_shape)  # which says where strides do not allow it
         return tensor_functions.View.apply(self, shape=new_shape)
@@ -252,8 +255,7 @@ class Shapes(Types):
         array = self._array
         if isinstance(array, np.ndarray) and array.flags.c_contiguous:
             return tensor_functions.View.apply(self, shape=new_shape)
-        data = cast(Any, self)._tensor
-        fits = not data.size or layout.view_strides(data.shape, data.strides, new_shape) is not None
+        fits = not array.size or layout.view_strides(array.shape, array.strides, new_shape) is not None
         return tensor_functions.View.apply(self if fits else cast(Any, self).clone(), shape=new_shape)
 
     def data_ptr(self) -> int:
@@ -307,10 +309,11 @@ class Shapes(Types):
         (4, 2, 3)
         """
         given = layout.sizes_of(order if dims is None else (*order, dims), "permute")
-        axes = [layout.normal_axis(axis, self.ndim, "permute") for axis in given]
-        if sorted(axes) != list(range(self.ndim)):
-            raise ValueError(f"permute: {tuple(given)} is not an order of the {self.ndim} axes of shape {self.shape}")
-        return tensor_functions.Permute.apply(self, order=tuple(axes))
+        n = self._array.ndim
+        order = tuple([layout.normal_axis(axis, n, "permute") for axis in given])
+        if len(order) != n or len(set(order)) < n:
+            raise ValueError(f"permute: {given} is not an order of the {n} axes of shape {self.shape}")
+        return tensor_functions.Permute.apply(self, order=order)
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
         """Return a view with two axes exchanged.
@@ -318,11 +321,11 @@ class Shapes(Types):
         >>> minigrad.zeros(2, 3, 4).transpose(0, -1).shape
         (4, 3, 2)
         """
-        order = list(range(self.ndim))
         a, b = axis_of(self, dim0, "transpose"), axis_of(self, dim1, "transpose")
+        order = list(ALL_AXES[self._array.ndim])
         if order:
             order[a], order[b] = b, a
-        return self.permute(*order)
+        return tensor_functions.Permute.apply(self, order=tuple(order))
 
     def t(self) -> Tensor:
         """Return the transpose of a matrix, or a vector as it is.
@@ -333,7 +336,7 @@ class Shapes(Types):
         """
         if self.ndim > 2:
             raise ValueError(f"t: shape {self.shape} has more than two axes; use transpose(dim0, dim1)")
-        return self.permute(*reversed(range(self.ndim)))
+        return self.T
 
     @property
     def T(self) -> Tensor:
@@ -342,7 +345,7 @@ class Shapes(Types):
         >>> minigrad.zeros(2, 3, 4).T.shape
         (4, 3, 2)
         """
-        return self.permute(*reversed(range(self.ndim)))
+        return tensor_functions.Permute.apply(self, order=ALL_AXES[self._array.ndim][::-1])
 
     @property
     def mT(self) -> Tensor:
@@ -372,9 +375,10 @@ class Shapes(Types):
         """
         dim = dim if axis is None else by_numpys_name(dim, axis, "unsqueeze")
         axis = layout.normal_axis(dim, self.ndim + 1, "unsqueeze")
-        shape = list(self.shape)
-        shape.insert(axis, 1)
-        return self[(slice(None),) * axis + (None,)] if not self.is_contiguous() else self.view(*shape)
+        if not self.is_contiguous():
+            return self[(slice(None),) * axis + (None,)]
+        shape = self._array.shape
+        return tensor_functions.View.apply(self, shape=(*shape[:axis], 1, *shape[axis:]))
 
     def expand(self, *sizes: Any) -> Tensor:
         """Return a view in which axes of size 1 repeat, and new axes stand in front. A size of -1 keeps the old one.
@@ -424,15 +428,18 @@ class Shapes(Types):
         return cast("Tensor", self) if self.is_contiguous() else cast(Any, self).clone()
 
     def __getitem__(self, key: Any) -> Tensor:
-        if key.__class__ is slice and (key.step is None or (key.step.__class__ is int and key.step > 0)):
-            chosen: Any = key  # the most frequent key needs no closer look
-        else:
-            keys = key if isinstance(key, tuple) else (key,)
-            if abstract_mode.depth and (batched := abstract_mode.among(keys)) is not None:
-                return cast("Tensor", batched.taken_from(self, key))
-            before, chosen = self._keys(key)
-            if before is not None:
-                return self[before][chosen]
+        keys = key if isinstance(key, tuple) else (key,)
+        for part in keys:
+            is_slice = part.__class__ is slice and part.step is None
+            if not (is_slice or part.__class__ is int or part is None):
+                break
+        else:  # the most frequent keys need no closer look
+            return tensor_functions.Index.apply(self, key=key if key.__class__ is slice else (*keys, Ellipsis))
+        if abstract_mode.depth and (batched := abstract_mode.among(keys)) is not None:
+            return cast("Tensor", batched.taken_from(self, key))
+        before, chosen = self._keys(key)
+        if before is not None:
+            return self[before][chosen]
         return tensor_functions.Index.apply(self, key=chosen)
 
     def _keys(self, key: Any) -> tuple[Any, Any]:
@@ -443,7 +450,7 @@ class Shapes(Types):
         parts = [_part(part, self.shape) for part in (key if isinstance(key, tuple) else (key,))]
         if any(isinstance(part, slice) and (part.step or 1) < 1 for part in parts):
             raise ValueError(f"cannot index shape {self.shape}: a slice's step must be at least 1; use flip()")
-        if tensor_functions._is_basic(tuple(parts)) and not any(part is Ellipsis for part in parts):
+        if tensor_functions._is_basic(tuple(parts)) and Ellipsis not in parts:
             parts.append(Ellipsis)  # or NumPy would return a number for a single element
         return _selection_first(parts, self.ndim)
 

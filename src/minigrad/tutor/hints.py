@@ -10,8 +10,9 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from minigrad import exercises
 from minigrad.errors import MinigradError, UnknownExercise
-from minigrad.exercises import syllabus
+from minigrad.exercises import paths, syllabus
 from minigrad.tutor import progressing
 
 TIERS = ("nudge", "idea", "outline")
@@ -46,17 +47,24 @@ class Hint:
         """The hint's first line."""
         return f"{self.exercise}, hint {self.tier} of {len(TIERS)}: {_SHOWN[TIERS[self.tier - 1]]}"
 
+    @property
+    def below(self) -> str:
+        """The lines below the text: the next hint, what the exercise takes, and whether the folder's path has it."""
+        header, path = exercises.get(self.exercise).header, paths.chosen()
+        away = "; it is not on your path" if path and self.exercise not in path.exercises else ""
+        return f"{self.note}\nThe exercise: {header}{away}." if header else self.note
+
     def __repr__(self) -> str:
         body = "\n".join(f"  {line}" if line else "" for line in self.text.split("\n"))
-        return f"{self.headline}\n\n{body}\n\n{self.note}"
+        return f"{self.headline}\n\n{body}\n\n{self.below}"
 
     def _repr_html_(self) -> str:
-        body, note = (html_of(text, quote=False) for text in (self.text, self.note))
+        body, note = (html_of(text, quote=False) for text in (self.text, self.below))
         return (
             '<div class="minigrad-hint" style="border-left:4px solid #1f77b4;padding:.4em 1em;color:inherit">'
             f"<b>{escape(self.headline)}</b>"
             f'<div style="white-space:pre-wrap;margin:.5em 0">{body}</div>'
-            f"<small>{note}</small></div>"
+            f'<small style="white-space:pre-wrap">{note}</small></div>'
         )
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from minigrad import exercises
 from minigrad.draw.course_map import Stop, course_map
 from minigrad.tutor.progress_table import as_html
 from minigrad.tutor.progressing import Done, Progress, asked, progress, read
 
+Wanted = Sequence[exercises.Exercise]
+Lessons = Sequence[Mapping[str, Any]]
+
 _STYLE = """
 :root { color-scheme: light dark;
   --paper: #fff; --ink: #1f2328; --soft: #57606a; --line: #8c959f; --blue: #0550ae; --fill: #ddf4ff }
 @media (prefers-color-scheme: dark) {
   :root { --paper: #0d1117; --ink: #e6edf3; --soft: #9ea7b3; --line: #768390; --blue: #58a6ff; --fill: #0c2d4d } }
-body { background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; max-width: 46rem;
+body { background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; max-width: 50rem;
   margin: 2rem auto; padding: 0 1rem }
 a { color: var(--blue) } code { font-size: .95em }
 .scrolls { overflow-x: auto }
@@ -43,19 +47,20 @@ def page(next_step: str, commands: Iterable[tuple[str, str]], start: Path | None
         commands: The commands for it, each with a remark.
         start: The folder to look for the working folder from. By default the current one.
     """
-    found, known = progress(start), read(start)
+    found, known, wanted = progress(start), read(start), asked(start)
+    lessons = _lessons(wanted)
     total = found.total
     whole = total.done == total.exercises
     listed = "".join(f"<li><code>{escape(name)}</code> {escape(remark)}</li>" for name, remark in commands)
     words = f"Map of the course: {total.done} of {total.exercises} exercises are done"
     parts = [
         "<h1>Your progress</h1>",
-        _yours(found, known) if whole else "",
+        _yours(found, known, wanted) if whole else "",
         f'<section class="no-paper"><p>{escape(next_step)}</p><ul>{listed}</ul></section>',
-        f"<h2>The course</h2>{course_map(_stops(found), _needs(), words)}",
+        f"<h2>The course</h2>{course_map(_stops(found, lessons), _needs(lessons), words)}",
         f'<div class="scrolls" tabindex="0" role="region" aria-label="Your progress by lesson">{as_html(found)}</div>',
-        f"<h2>Your library</h2><p>{_counted(known)}</p>",
-        *(_names(lesson, known) for lesson in _lessons()),
+        f"<h2>Your library</h2><p>{_counted(known, wanted)}</p>",
+        *(_names(lesson, known, wanted) for lesson in lessons),
     ]
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -63,41 +68,43 @@ def page(next_step: str, commands: Iterable[tuple[str, str]], start: Path | None
     )
 
 
-def _lessons() -> list[Mapping[str, str]]:
-    """The lessons that have exercises, in the course's order."""
-    names = {each.lesson for each in asked()}
+def _lessons(wanted: Wanted) -> list[Mapping[str, Any]]:
+    """The lessons of the exercises that are asked for, in the course's order."""
+    names = {each.lesson for each in wanted}
     return [each for each in exercises.syllabus.course()["lessons"] if each["name"] in names]
 
 
-def _needs() -> dict[str, tuple[str, ...]]:
-    """For each lesson those that it needs."""
-    return {each["name"]: tuple(each.get("needs", ())) for each in exercises.syllabus.course()["lessons"]}
+def _needs(lessons: Lessons) -> dict[str, tuple[str, ...]]:
+    """For each lesson those of the others that it needs."""
+    names = [each["name"] for each in lessons]
+    return {each["name"]: tuple(name for name in each.get("needs", ()) if name in names) for each in lessons}
 
 
-def _stops(found: Progress) -> list[Stop]:
-    titles = {each["name"]: each["title"] for each in _lessons()}
+def _stops(found: Progress, lessons: Lessons) -> list[Stop]:
+    rows = {each.lesson: each for each in found.lessons}
     return [
-        Stop(each.lesson, titles[each.lesson], share=each.share, remark=f"{each.done} of {each.exercises}")
-        for each in found.lessons
+        Stop(each["name"], each["title"], share=row.share, remark=f"{row.done} of {row.exercises}")
+        for each in lessons
+        for row in [rows[each["name"]]]
     ]
 
 
-def _counted(known: Mapping[str, Done]) -> str:
-    there, names = _written(known)
+def _counted(known: Mapping[str, Done], wanted: Wanted) -> str:
+    there, names = _written(known, wanted)
     return f"{there} of {names} functions and classes pass their checks: those with a solid frame are yours."
 
 
-def _written(known: Mapping[str, Done]) -> tuple[int, int]:
-    """How many functions and classes pass their checks, and how many the course asks for."""
-    counts = [(len(each.objects), known.get(each.id, Done()).passed) for each in asked()]
+def _written(known: Mapping[str, Done], wanted: Wanted) -> tuple[int, int]:
+    """How many functions and classes pass their checks, and how many are asked for."""
+    counts = [(len(each.objects), known.get(each.id, Done()).passed) for each in wanted]
     return sum(count for count, passed in counts if passed), sum(count for count, _ in counts)
 
 
-def _names(lesson: Mapping[str, str], known: Mapping[str, Done]) -> str:
+def _names(lesson: Mapping[str, Any], known: Mapping[str, Done], wanted: Wanted) -> str:
     """A lesson's functions and classes, those that pass their checks in a solid frame."""
     items = "".join(
         f'<li class="written">{escape(name)}</li>' if passed else f'<li title="not yet">{escape(name)}</li>'
-        for each in asked()
+        for each in wanted
         if each.lesson == lesson["name"]
         for passed in [known.get(each.id, Done()).passed]
         for name in (dotted.rpartition(".")[2] for dotted in each.objects)
@@ -105,14 +112,15 @@ def _names(lesson: Mapping[str, str], known: Mapping[str, Done]) -> str:
     return f'<h3>{escape(lesson["title"])}</h3><ul class="names">{items}</ul>'
 
 
-def _yours(found: Progress, known: Mapping[str, Done]) -> str:
+def _yours(found: Progress, known: Mapping[str, Done], wanted: Wanted) -> str:
     """The head of the page when every exercise passes: what was done, with which help."""
+    whole = f'the path "{escape(found.path.title)}"' if found.path else "the course"
     total, last = found.total, max((done.last for done in known.values()), default="")[:10]
-    names = _written(known)[1]
+    names = _written(known, wanted)[1]
     helped = (_number(total.checks, "check"), _number(total.hints, "hint"), _number(len(found.solutions), "solution"))
     return (
         '<section class="yours"><h2>This library is yours</h2>'
-        f"<p>You have written all {names} functions and classes of the course, in {total.exercises} exercises; "
+        f"<p>You have written all {names} functions and classes of {whole}, in {total.exercises} exercises; "
         f"the last one passed on {escape(last)}. {', '.join(helped)} seen.</p></section>"
     )
 

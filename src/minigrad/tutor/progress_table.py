@@ -12,18 +12,19 @@ _BAR = (
     '<div role="img" aria-label="{percent} percent of the points" style="width:5em;height:.7em;border:1px solid '
     'currentColor;border-radius:3px"><div style="width:{percent}%;height:100%;background:#1f77b4"></div></div>'
 )
-_HEADS = ("lesson", "exercises done", "points", "checks", "hints", "")
+_HEADS = ("lesson", "exercises done", "points", "checks", "hints", "time", "")
 
 
 def as_html(progress: Progress) -> str:
     """Return the table. Colours are the page's own, but for the bars."""
     heads = "".join(f'<th scope="col" style="text-align:left">{each}</th>' for each in _HEADS)
     rows = "".join(_row(each) for each in progress.lessons)
+    reached = "".join(f"<li>{escape(each)}</li>" for each in progress.milestones)
     return (
         '<table class="minigrad-progress" style="color:inherit;background:transparent">'
         '<caption style="text-align:left;color:inherit"><b>Your progress</b></caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody><tfoot>{_row(progress.total)}</tfoot></table>"
-        f"<small>{escape(progress.note)}</small>"
+        f"<small>{escape(progress.note)}</small>{f'<ul>{reached}</ul>' if reached else ''}"
     )
 
 

@@ -1,23 +1,19 @@
-"""A student's progress so far: `.minigrad/progress.json` in the working folder.
-
-The working folder holds a `.minigrad`; `minigrad start` makes it. It is the current folder, else one in it, else the
-nearest one around it. Without one nothing is recorded, nor while a grader is at work.
-"""
+"""A student's progress so far: what was checked, predicted and reached, as the working folder remembers it."""
 
 from __future__ import annotations
 
 import datetime as dt
-import itertools
-import json
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from minigrad import exercises
-from minigrad.exercises.lesson_files import FOLDER, PROGRESS, working_folders_in
-from minigrad.machine.files import locked, write
+from minigrad.exercises.lesson_files import FOLDER, working_folder
+from minigrad.exercises.paths import CoursePath, chosen
+from minigrad.exercises.syllabus import in_hours, minutes_of
+from minigrad.tutor import milestones, predicting
+from minigrad.tutor.keeping import Part, now
 from minigrad.tutor.progress_table import as_html
 
 if TYPE_CHECKING:
@@ -39,8 +35,6 @@ __all__ = [
     "was_graded",
     "working_folder",
 ]
-
-_said = set[str]()  # what was said once in this session
 
 
 @dataclass(frozen=True)
@@ -70,18 +64,6 @@ class Done:
     graded: int = 0
 
 
-def working_folder(start: Path | None = None) -> Path | None:
-    """Return the working folder that a folder is, or holds, or lies in; None if there is none.
-
-    Of several in a folder it is the one that was used last.
-    """
-    here = (start or Path.cwd()).resolve()
-    if (here / FOLDER).is_dir():
-        return here
-    around = (each for each in here.parents if (each / FOLDER).is_dir())
-    return next(itertools.chain(working_folders_in(here), around), None)
-
-
 def record(report: CheckReport, start: Path | None = None, *, live: bool = True) -> None:
     """Note the result of a check.
 
@@ -92,8 +74,8 @@ def record(report: CheckReport, start: Path | None = None, *, live: bool = True)
     """
 
     def changed(done: Done) -> Done:
-        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-        counted = replace(done, checks=done.checks + 1, last=now, live=now if live else done.live)
+        at = now()
+        counted = replace(done, checks=done.checks + 1, last=at, live=at if live else done.live)
         return replace(counted, passed=report.passed, earned=report.earned, points=report.points)
 
     _change(report.exercise, changed, start)
@@ -128,62 +110,11 @@ def saw_solution(name: str, how: str, start: Path | None = None) -> None:
 
 def read(start: Path | None = None) -> dict[str, Done]:
     """Return the records by exercise, or none where there is no working folder."""
-    folder = working_folder(start)
-    if folder is None or _is_grading():
-        return {}
-    path = folder / FOLDER / PROGRESS
-    try:
-        return _read(path)
-    except OSError as error:
-        _say_once(f"Your progress in {path} could not be read: {error.strerror or error}.")
-        return {}
-
-
-def _is_grading() -> bool:
-    return bool(os.environ.get("MINIGRAD_SANDBOX"))
+    return _EXERCISES.read(start)
 
 
 def _change(id: str, changed: Callable[[Done], Done], start: Path | None) -> None:
-    """Change the record of one exercise, if there is a working folder. A full disk costs no check."""
-    folder = working_folder(start)
-    if folder is None or _is_grading():
-        return
-    path = folder / FOLDER / PROGRESS
-    try:
-        with locked(path.with_suffix(".lock")):
-            known = _read(path)
-            known[id] = changed(known.get(id, Done()))
-            write(path, _text(known).encode())
-    except OSError as error:
-        _say_once(f"Your progress could not be noted in {path}: {error.strerror or error}.")
-
-
-def _text(known: Mapping[str, Done]) -> str:
-    content = {"version": 1, "exercises": {id: asdict(done) for id, done in known.items()}}
-    return json.dumps(content, indent=1) + "\n"
-
-
-def _read(path: Path) -> dict[str, Done]:
-    """Read a file of progress. A damaged file is set aside, not written over.
-
-    Raises:
-        OSError: If the file cannot be read. It may be whole.
-    """
-    try:
-        text = path.read_bytes()
-    except FileNotFoundError:
-        return {}
-    try:
-        return {str(id): _done(each) for id, each in json.loads(text)["exercises"].items()}
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
-        now = dt.datetime.now(dt.UTC)
-        aside = path.with_name(f"progress-damaged-{now:%Y%m%d-%H%M%S-%f}.json")
-        try:
-            path.rename(aside)
-        except OSError:  # another program did
-            return {}
-        _say_once(f"The file of your progress could not be read: it is kept as {aside.name}, and a new one begins.")
-        return {}
+    _EXERCISES.change(id, lambda done: changed(done or Done()), start)
 
 
 def _done(each: Mapping[str, Any]) -> Done:
@@ -195,15 +126,12 @@ def _done(each: Mapping[str, Any]) -> Done:
     return done
 
 
-def _say_once(sentence: str) -> None:
-    if sentence not in _said:
-        _said.add(sentence)
-        print(sentence)
+_EXERCISES = Part("exercises", _done)
 
 
 @dataclass(frozen=True)
 class LessonProgress:
-    """A lesson's share: how many of its exercises pass, the points they show, checks and hints."""
+    """A lesson's share: how many of its exercises pass, the points they show, checks and hints, and what it takes."""
 
     lesson: str
     done: int
@@ -212,6 +140,7 @@ class LessonProgress:
     points: float
     checks: int
     hints: int
+    minutes: int = 0
 
     @property
     def share(self) -> float:
@@ -219,9 +148,11 @@ class LessonProgress:
         return self.earned / self.points if self.points else 0.0
 
     @property
-    def cells(self) -> tuple[str, str, str, str]:
-        """Return a row of the table: exercises done, points, checks, hints."""
-        return f"{self.done}/{self.exercises}", f"{self.earned:g}/{self.points:g}", str(self.checks), str(self.hints)
+    def cells(self) -> tuple[str, str, str, str, str]:
+        """Return a row of the table: exercises done, points, checks, hints, the whole time that it takes."""
+        points = f"{self.earned:g}/{self.points:g}"
+        time = f"{self.minutes // 60}:{self.minutes % 60:02}"
+        return f"{self.done}/{self.exercises}", points, str(self.checks), str(self.hints), time
 
 
 @dataclass(frozen=True)
@@ -232,18 +163,28 @@ class Progress:
         lessons: A row for each lesson.
         folder: The working folder, if there is one.
         solutions: How each solution was seen, in the words of `Done.solution`.
+        left: The minutes of the exercises that do not pass yet.
+        core_left: Those of the core among them.
+        path: The path that the folder follows, if it leaves anything out.
+        predictions: How many predictions were right, and how many were answered.
+        milestones: The sentences about the milestones that were reached.
     """
 
     lessons: tuple[LessonProgress, ...]
     folder: Path | None
     solutions: tuple[str, ...] = ()
+    left: int = 0
+    core_left: int = 0
+    path: CoursePath | None = None
+    predictions: tuple[int, int] = (0, 0)
+    milestones: tuple[str, ...] = ()
 
     @property
     def total(self) -> LessonProgress:
         """All lessons together."""
-        counts = [(e.done, e.exercises, e.earned, e.points, e.checks, e.hints) for e in self.lessons]
-        done, count, earned, points, checks, hints = (sum(column) for column in zip(*counts, strict=True))
-        return LessonProgress("together", int(done), int(count), earned, points, int(checks), int(hints))
+        counts = [(e.done, e.exercises, e.earned, e.points, e.checks, e.hints, e.minutes) for e in self.lessons]
+        done, count, earned, points, checks, hints, minutes = (sum(column) for column in zip(*counts, strict=True))
+        return LessonProgress("together", int(done), int(count), earned, points, int(checks), int(hints), int(minutes))
 
     @property
     def note(self) -> str:
@@ -251,18 +192,30 @@ class Progress:
         if self.folder is None:
             return "Nothing is recorded here: `minigrad start` makes a working folder, in which progress is kept."
         said = "Points are those of the checks in the notebooks; hidden tests decide when the notebooks are graded."
+        said += self._to_do
         if self.solutions:
             early = self.solutions.count("on request")
             said += f" Solutions seen: {len(self.solutions)}{f', {early} before an attempt' if early else ''}."
+        if self.predictions[1]:
+            said += " Predictions: {} of {} right.".format(*self.predictions)
         return said
 
+    @property
+    def _to_do(self) -> str:
+        """What there is to do, in hours, and of which path."""
+        way = f' Your path is "{self.path.title}". {self.path.which_lessons}' if self.path else ""
+        if not self.left:
+            return way
+        core = f", {in_hours(self.core_left)} of them core" if self.core_left and not self.path else ""
+        return f"{way} Exercises of about {in_hours(self.left)} are left{core}."
+
     def __repr__(self) -> str:
-        rows = [("lesson", "exercises", "points", "checks", "hints")]
+        rows = [("lesson", "exercises", "points", "checks", "hints", "time")]
         for each in (*self.lessons, self.total):
             rows.append((each.lesson, *each.cells))
-        widths = [max(len(row[column]) for row in rows) for column in range(5)]
+        widths = [max(len(row[column]) for row in rows) for column in range(6)]
         aligned = ("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
-        return "\n".join([*aligned, self.note])
+        return "\n".join([*aligned, self.note, *self.milestones])
 
     def _repr_html_(self) -> str:
         return as_html(self)
@@ -270,30 +223,46 @@ class Progress:
 
 def progress(start: Path | None = None) -> Progress:
     """Return how far you are: for each lesson the exercises that pass, their points, checks and hints seen."""
-    known = read(start)
+    known, path = read(start), chosen(start)
+    minutes = {part.lesson: part.minutes for part in path.parts} if path else {}
     lessons: dict[str, list[exercises.Exercise]] = {}
-    for exercise in asked():
+    for exercise in asked(start):
         lessons.setdefault(exercise.lesson, []).append(exercise)
-    rows = tuple(_row(lesson, placed, known) for lesson, placed in lessons.items())
-    return Progress(rows, working_folder(start), tuple(done.solution for done in known.values() if done.solution))
+    rows = tuple(
+        _row(lesson, placed, known, minutes.get(lesson, minutes_of(lesson))) for lesson, placed in lessons.items()
+    )
+    left = to_do(known, start)
+    return Progress(
+        rows,
+        working_folder(start),
+        tuple(done.solution for done in known.values() if done.solution),
+        sum(each.minutes for each in left),
+        sum(each.minutes for each in left if each.rank == "core"),
+        path,
+        predicting.counted(start),
+        tuple(f"{at[:10]}  {milestones.TITLES[id]}: {page}" for id, (at, page) in milestones.reached(start).items()),
+    )
 
 
-def asked() -> list[exercises.Exercise]:
-    """Return the exercises that the course asks for, in its order."""
+def asked(start: Path | None = None) -> list[exercises.Exercise]:
+    """Return the exercises that are asked for: those of the folder's path, else all of the course, in its order."""
+    path = chosen(start)
+    if path is not None:
+        return [exercises.get(id) for id in path.exercises]
     return [each for each in exercises.catalogue().values() if not each.draft]
 
 
-def to_do(known: Mapping[str, Done]) -> list[exercises.Exercise]:
-    """Return the exercises that do not pass by these records."""
-    return [each for each in asked() if not known.get(each.id, Done()).passed]
+def to_do(known: Mapping[str, Done], start: Path | None = None) -> list[exercises.Exercise]:
+    """Return the exercises that are asked for and do not pass by these records."""
+    return [each for each in asked(start) if not known.get(each.id, Done()).passed]
 
 
 def next_exercise(start: Path | None = None) -> exercises.Exercise | None:
     """Return the first exercise that does not pass, or None if all pass; without a working folder the first of all."""
-    return next(iter(to_do(read(start))), None)
+    return next(iter(to_do(read(start), start)), None)
 
 
-def _row(lesson: str, placed: list[exercises.Exercise], known: Mapping[str, Done]) -> LessonProgress:
+def _row(lesson: str, placed: list[exercises.Exercise], known: Mapping[str, Done], minutes: int) -> LessonProgress:
     done = [known.get(each.id, Done()) for each in placed]
     return LessonProgress(
         lesson,
@@ -304,4 +273,5 @@ def _row(lesson: str, placed: list[exercises.Exercise], known: Mapping[str, Done
         sum(each.points for each in placed),
         sum(each.checks for each in done),
         sum(each.hints for each in done),
+        minutes,
     )

@@ -1,6 +1,6 @@
 """The derivative explorer: the error of forward and central difference against the length of the step.
 
-Both differences are the library's present ones: with your own in the library, yours.
+The central difference is the library's present one: with your own in the library, yours.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -66,10 +67,17 @@ def _work(task: dict[str, Any], out: IO[str]) -> None:
         lines = answers(place, ids, skipped)
     else:
         lines = _steps(place, ids, skipped)
-        sys.path.insert(0, str(place.parent))  # a module beside the notebook can be imported, as in Jupyter
+        sys.path.insert(_behind_pythons_own(), str(place.parent))  # a module there can be imported, as in Jupyter
     say = _Lines(out)
     for line in itertools.chain(lines, [{"end": True}]):
         say(line)
+
+
+def _behind_pythons_own() -> int:
+    """Return the place in `sys.path` behind Python's own modules: some are imported late, and none is a student's."""
+    own = sysconfig.get_path("stdlib")
+    found = (at for at, each in enumerate(sys.path) if each in (own, os.path.join(own, "lib-dynload")))
+    return 1 + max(found, default=-1)
 
 
 def _steps(notebook: Path, ids: Sequence[str], skipped: set[int | str]) -> Iterator[dict[str, Any]]:

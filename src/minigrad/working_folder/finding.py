@@ -54,7 +54,7 @@ def _elsewhere(lessons: list[Path]) -> str:
 
 def lessons_around() -> list[Path]:
     """Return the student's lessons that can be found from the current folder, the nearest first."""
-    beside = sorted(lessons_beside(Path()), key=lambda path: not (path.parent / FOLDER).is_dir())
+    beside = sorted(lessons_beside(folder_here()), key=lambda path: not (path.parent / FOLDER).is_dir())
     return list(dict.fromkeys(path.resolve() for path in (*_lessons_here(), *beside)))
 
 

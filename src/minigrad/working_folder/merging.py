@@ -11,7 +11,7 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
@@ -91,8 +91,8 @@ def lesson_of(notebook: Notebook) -> str:
 def answers_to_questions(notebook: Notebook) -> dict[str, str]:
     """Return the text below the heading of each cell that answers a question, by the question's name."""
     found: dict[str, str] = {}
-    for cell in notebook["cells"]:
-        key, (first, _, rest) = _key(cell), cell["source"].strip().partition("\n")
+    for key, cell in _keyed(notebook["cells"]):
+        first, _, rest = cell["source"].strip().partition("\n")
         if cell["cell_type"] == "markdown" and key.startswith("question-"):
             found[key.removeprefix("question-")] = (rest if _QUESTION.match(first) else cell["source"]).strip()
     return found
@@ -137,22 +137,28 @@ class _Merge:
 
     def _sort_mine(self) -> None:
         """Tell the course's cells from the student's own."""
-        by_text = {(cell["cell_type"], cell["source"]): key for key, cell in self.old.items()}
-        graded = {grade_id_of(cell) for cell in self.mine["cells"]}
+        by_text: dict[tuple[str, str], list[str]] = {}
+        for key, cell in self.old.items():
+            by_text.setdefault((cell["cell_type"], cell["source"]), []).append(key)
+        # Of two copies the grader takes the last one.
+        last = {grade_id_of(cell): number for number, cell in enumerate(self.mine["cells"])}
+        graded = set(last)
         behind = ""
-        for cell in self.mine["cells"]:
-            key = _key(cell)
+        for number, cell in enumerate(self.mine["cells"]):
+            key = _key(cell, graded)
             if key not in self.old and key not in self.now:  # an editor that drops ids leaves the text
-                key = by_text.get((cell["cell_type"], cell["source"]), key)
+                alike = by_text.get((cell["cell_type"], cell["source"]), ())
+                key = next((each for each in alike if each not in self.mine_by_key), key)
             known = key in self.old or key in self.now
             if not known and self.base is None and _is_as_given(cell, self.mine):
                 self.merged.gone += 1
                 continue
-            if key in self.mine_by_key and grade_id_of(cell) == key:
+            is_copy = grade_id_of(cell) == key and last[key] != number
+            if is_copy:
                 self.merged.kept.append(f"a second cell of {key}, as one of your own: {_named(cell)}")
                 cell = {**cell, "metadata": {k: v for k, v in cell["metadata"].items() if k not in _GRADING}}
             # A draft that only begins like the answer leaves that place to the cell that is graded.
-            if not known or key in self.mine_by_key or (key in graded and grade_id_of(cell) != key):
+            if not known or is_copy or key in self.mine_by_key or (key in graded and grade_id_of(cell) != key):
                 self.own.setdefault(behind, []).append(cell)
                 continue
             self.mine_by_key[key] = cell
@@ -214,13 +220,20 @@ class _Merge:
 
 
 def _keyed(cells: list[Cell]) -> list[tuple[str, Cell]]:
-    return [(_key(cell), cell) for cell in cells]
+    graded = {grade_id_of(cell) for cell in cells}
+    return [(_key(cell, graded), cell) for cell in cells]
 
 
-def _key(cell: Cell) -> str:
-    """Return what the course calls a cell, even if an editor has dropped its metadata."""
+def _key(cell: Cell, graded: Set[str]) -> str:
+    """Return what the course calls a cell, even if an editor has dropped its metadata; of two, the graded one."""
     if grade_id := grade_id_of(cell):
         return grade_id
+    name = _name_in_text(cell)
+    return name if name and name not in graded else f"cell {cell.get('id') or _hash(cell)}"
+
+
+def _name_in_text(cell: Cell) -> str:
+    """Return the name of the cell that a text makes: an exercise's, its check's, a question's; "" of any other."""
     first = cell["source"].lstrip().partition("\n")[0]
     if cell["cell_type"] == "code" and (exercise := exercise_of(cell["source"])):
         return exercise.replace(".", "-")
@@ -228,7 +241,7 @@ def _key(cell: Cell) -> str:
         return match[1].replace(".", "-") + "-check"
     if match := _QUESTION.match(first):
         return f"question-{match[1]}"
-    return f"cell {cell.get('id') or _hash(cell)}"
+    return ""
 
 
 def _is_students(cell: Cell) -> bool:
@@ -239,7 +252,7 @@ def _is_students(cell: Cell) -> bool:
 def _is_as_given(cell: Cell, notebook: Notebook) -> bool:
     """Return whether a cell still has the text that its id was made from when the lesson was built."""
     texts = (f"{lesson_of(notebook)}\n{cell['cell_type']}\n{cell['source']}\n{number}" for number in range(5))
-    return cell.get("id") in {hashlib.sha256(_bytes(text)).hexdigest()[:12] for text in texts}
+    return str(cell.get("id")) in {hashlib.sha256(_bytes(text)).hexdigest()[:12] for text in texts}
 
 
 def _replacements(old: list[str], new: list[str]) -> dict[str, str]:

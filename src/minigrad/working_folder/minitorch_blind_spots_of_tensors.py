@@ -135,38 +135,6 @@ def _kernels(module: str) -> tuple[Probe, ...]:
             ),
         ),
         Probe(
-            f"{module}-zip-ordinal",
-            f"{module}.tensor_zip",
-            f"the number of an element is taken for its position in the result. {_LYING}",
-            unlike(
-                [[9.0, 18.0], [27.0, 36.0]],
-                lambda s: _kernel(
-                    s.tensor_zip,
-                    _less,
-                    _turned(2, 2),
-                    _table([10.0, 20.0], [30.0, 40.0]),
-                    _table([1.0, 2.0], [3.0, 4.0]),
-                ),
-                _zips,
-            ),
-        ),
-        Probe(
-            f"{module}-zip-ranks",
-            f"{module}.tensor_zip",
-            f"an input with fewer axes than the other is read wrongly. {_RANKS}",
-            unlike(
-                [[9.0, 18.0], [29.0, 38.0]],
-                lambda s: _kernel(
-                    s.tensor_zip,
-                    _less,
-                    _table([0.0, 0.0], [0.0, 0.0]),
-                    _table([10.0, 20.0], [30.0, 40.0]),
-                    _table([1.0, 2.0])[0],
-                ),
-                _zips,
-            ),
-        ),
-        Probe(
             f"{module}-reduce-fold",
             f"{module}.tensor_reduce",
             f"another fold than a sum is wrong: its start, its order or the sides of fn. {_SUMS}",
@@ -195,11 +163,45 @@ def _kernels(module: str) -> tuple[Probe, ...]:
     )
 
 
+_ZIPS = (
+    Probe(
+        "tensor_ops-zip-ordinal",
+        "tensor_ops.tensor_zip",
+        f"the number of an element is taken for its position in the result. {_LYING}",
+        unlike(
+            [[9.0, 18.0], [27.0, 36.0]],
+            lambda s: _kernel(
+                s.tensor_zip,
+                _less,
+                _turned(2, 2),
+                _table([10.0, 20.0], [30.0, 40.0]),
+                _table([1.0, 2.0], [3.0, 4.0]),
+            ),
+            _zips,
+        ),
+    ),
+    Probe(
+        "tensor_ops-zip-ranks",
+        "tensor_ops.tensor_zip",
+        f"an input with fewer axes than the other is read wrongly. {_RANKS}",
+        unlike(
+            [[9.0, 18.0], [29.0, 38.0]],
+            lambda s: _kernel(
+                s.tensor_zip,
+                _less,
+                _table([0.0, 0.0], [0.0, 0.0]),
+                _table([10.0, 20.0], [30.0, 40.0]),
+                _table([1.0, 2.0])[0],
+            ),
+            _zips,
+        ),
+    ),
+)
+
 _VALUES = "MiniTorch's tests compare values alone."
 _PARALLEL = f"a loop is not parallel, or two of its iterations meet. {_VALUES}"
 _TITLED = (
     ("fast_ops.tensor_map", "Its loops run in parallel, and no two iterations meet.", _PARALLEL),
-    ("fast_ops.tensor_zip", "Its loops run in parallel, and no two iterations meet.", _PARALLEL),
     ("fast_ops.tensor_reduce", "The loop over out runs in parallel, and no two iterations meet.", _PARALLEL),
     (
         "fast_ops._tensor_matrix_multiply",
@@ -211,15 +213,22 @@ _TITLED = (
         "Each thread reads global memory once; the rest happens in shared memory, in pairs.",
         f"the sum is not folded in shared memory. {_VALUES}",
     ),
-    (
-        "cuda_ops._mm_practice",
-        "A thread reads two elements from global memory, and writes one.",
-        f"the product reads global memory again and again. {_VALUES}",
-    ),
+)
+
+_ROWS = (
+    "x counts rows, as in MiniTorch's own tasks, so that neighbours in x are a row apart: row and column have to be "
+    f"turned round. {_VALUES}"
 )
 
 TENSORS = (
     *(Probe(f"{id}-values-alone", id, sentence, title=title) for id, title, sentence in _TITLED),
+    Probe(
+        "cuda_ops._tensor_matrix_multiply-x-counts-rows",
+        "cuda_ops._tensor_matrix_multiply",
+        _ROWS,
+        title="Neighbours in x touch elements side by side, in float32 matrices of 8 x 8 and 8 x 16, "
+        "and in both tiles.",
+    ),
     Probe(
         "to_index-float",
         "tensor_data.to_index",
@@ -269,6 +278,7 @@ TENSORS = (
         ),
     ),
     *_kernels("tensor_ops"),
+    *_ZIPS,
     *_kernels("fast_ops"),
     Probe(
         "broadcast-left-aligned",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from minigrad import exercises
 from minigrad.errors import MinigradError
+from minigrad.exercises import paths
 from minigrad.exercises.lesson_files import DEFAULT, FOLDER
 from minigrad.machine import packages
 from minigrad.tutor import progressing
@@ -38,15 +39,22 @@ def next_step(start: Path | None = None) -> NextStep:
     if folder is None:
         return _beginning()
     known = read(start)
-    asked, to_do = progressing.asked(), progressing.to_do(known)
+    asked, to_do = progressing.asked(start), progressing.to_do(known, start)
+    path = paths.chosen(start)
     where = as_typed(folder)
     if not to_do:
         said = f"All {len(asked)} exercises pass their checks: the library is yours."
+        if path is not None:
+            said = f"All {len(asked)} exercises of your path pass their checks."
+            further = (f"minigrad start --path {paths.ALL} {where}", "go on with the whole course")
+            return NextStep(said, (further, *_grading()))
         return NextStep(said, (*_grading(), (f"minigrad train --answers {where}", "train a network on it")))
     first = to_do[0]
     done = known.get(first.id, Done())
     tried = f", checked {_times(done.checks)} and not right yet" if done.checks else ""
-    said = f"Next: {first.id} in lesson {first.lesson}{tried} ({len(asked) - len(to_do)} of {len(asked)} pass)."
+    whole = f"{len(asked)} of the path {path.name}" if path else str(len(asked))
+    header = f"{first.header}; " if first.header else ""
+    said = f"Next: {first.id} in lesson {first.lesson}{tried} ({header}{len(asked) - len(to_do)} of {whole} pass)."
     return NextStep(said, tuple(_commands(first, folder, done)))
 
 

@@ -2,9 +2,11 @@
 
 my-notebooks/
     00_fundamentals.ipynb ...     the student's
+    AGENTS.md                     asks an assistant to teach and not to solve; written when the folder begins
     .minigrad/base/               each lesson as it was given out, which an update is merged against
     .minigrad/before-update/TIME/ what notebooks were before an update changed them
-    .minigrad/progress.json       checks and hints (see `progressing`)
+    .minigrad/progress.json       checks, hints, predictions, milestones and cards (see `tutor/keeping`)
+    .minigrad/milestones/         a page for each milestone (see `tutor/milestones`)
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from minigrad.working_folder import merging
 from minigrad.working_folder.merging import NotANotebook
 
 ENGLISH = "en"
+
+_ASSISTANTS = Path(__file__).with_name("AGENTS.md")
 
 
 @dataclass(frozen=True)
@@ -75,11 +79,12 @@ def _in_language(folder: Path, language: str) -> Path:
     raise MinigradError(f"start: the lessons are not there in the language {language!r}; choose one of: {names}")
 
 
-def _language_of(folder: Path) -> str:
-    """Return the language of the lessons that a working folder began with."""
-    bases = (_base(path) or {} for path in sorted((folder / FOLDER / "base").glob("*.ipynb")))
-    ours: dict[str, Any] = next((each.get("metadata", {}).get("minigrad", {}) for each in bases), {})
-    return str(ours.get("language") or ENGLISH)
+def language_of(notebooks: Path) -> str:
+    """Return the language of the first lesson in a folder; English if there is none."""
+    found = (_base(path) or {} for path in sorted(notebooks.glob("*.ipynb")))
+    ours = (each.get("metadata", {}).get("minigrad") for each in found)
+    first: dict[str, Any] = next((each for each in ours if isinstance(each, dict)), {})
+    return str(first.get("language") or ENGLISH)
 
 
 def _notebooks(folder: Path) -> dict[str, Path]:
@@ -122,17 +127,43 @@ def start(
     """
     if source is not None and language is not None:
         raise MinigradError(f"start: {source} has a language already; give --from or --language, not both")
-    lessons = released(source, _language_of(folder) if language is None else language)
+    lessons = released(source, language_of(folder / FOLDER / "base") if language is None else language)
     _check_place(folder, lessons)
     now = dt.datetime.now().strftime("%Y-%m-%d_%H%M%S_%f")
     renamed = _renamed(folder, lessons)
+    begins = not (folder / FOLDER / "base").exists()
     outcomes = [_one(folder, name, path.read_bytes(), now, dry_run) for name, path in lessons.items()]
+    if begins and not dry_run and not (folder / _ASSISTANTS.name).exists():
+        write(folder / _ASSISTANTS.name, _ASSISTANTS.read_bytes())
     outcomes = [
         replace(each, details=(*each.details, *renamed.get(each.lesson, ()))) if each.state == "copied" else each
         for each in outcomes
     ]
     why = ("the course has no such lesson any more",)
     return outcomes + [Outcome(path.stem, "left alone", why) for path in _dropped(folder, lessons)]
+
+
+def changed(folder: Path, *, language: str) -> list[str]:
+    """Return the lessons of a folder that the course has a newer text of.
+
+    Of the others it notes what was given out, so that a later text is merged against that.
+
+    Args:
+        folder: The working folder.
+        language: As for `released`.
+
+    Raises:
+        MinigradError: If there are no lessons.
+    """
+    found = list[str]()
+    for name, path in released(language=language).items():
+        if (folder / path.name).exists():
+            given = path.read_bytes()
+            if _one(folder, name, given, "", dry_run=True).state == "updated":
+                found.append(name)
+            else:
+                _one(folder, name, given, "", dry_run=False)
+    return found
 
 
 def _renamed(folder: Path, lessons: Mapping[str, Path]) -> dict[str, list[str]]:
@@ -181,7 +212,7 @@ def _one(folder: Path, name: str, given: bytes, now: str, dry_run: bool) -> Outc
         return Outcome(name, "unchanged")
     merged = merging.merge(mine, merging.parse(given), _base(base))
     result = merging.dump(merged.notebook)
-    if result == merging.dump(mine):  # an order of keys is no change
+    if merging.parse(result) == merging.parse(merging.dump(mine)):  # an order of keys is no change, nor is 0.0 for 0
         if not dry_run:
             write(base, given)
         return Outcome(name, "unchanged")

@@ -150,10 +150,10 @@ def _left_out(name):
 
 
 @pytest.mark.full("kernels are compiled in a process of their own", share=24)
-@pytest.mark.parametrize("name", ["tensor_map", "tensor_zip", "tensor_reduce", "_tensor_matrix_multiply"])
+@pytest.mark.parametrize("name", ["tensor_map", "tensor_reduce", "_tensor_matrix_multiply"])
 def test_plain_loops_serve_for_a_compiled_kernel_that_is_left_out(monkeypatch, name):
     """While a student's kernels are compiled, one that is not written, and not in the edition, costs only speed."""
-    kernels = {"tensor_map", "tensor_zip", "tensor_reduce", "_tensor_matrix_multiply"} - {name}
+    kernels = {"tensor_map", "tensor_reduce", "_tensor_matrix_multiply"} - {name}
     others = {f"fast_ops.{each}": getattr(fast_ops, each) for each in kernels}
     cut = _left_out(name)
     monkeypatch.setattr(fast_ops, name, cut)

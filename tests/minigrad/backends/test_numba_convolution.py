@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from minigrad.backends.numba import NumbaBackend
+from minigrad.backends.numba import NumbaBackend, convolution, convolution_kernels, tiles
 
 BACKEND = NumbaBackend()
 ONE = (1, 1)
@@ -20,6 +20,9 @@ CASES = [
     ((6, 6), (3, 3), ONE, (0, 0), ONE, 4, (2, 4, 4)),
     ((5, 5), (2, 2), ONE, (3, 3), (3, 3), 1, (1, 2, 2)),
     ((60, 40), (3, 3), ONE, (1, 1), ONE, 1, (40, 2, 3)),
+    ((6, 7), (3, 3), ONE, (1, 1), ONE, 1, (20, 3, 13)),
+    ((2, 1500), (2, 3), ONE, (0, 1), ONE, 1, (2, 1, 9)),
+    ((9, 30), (3, 3), (2, 2), (1, 1), ONE, 2, (9, 20, 22)),
 ]
 
 
@@ -61,6 +64,43 @@ def test_all_three_functions(case, dtype):
     np.testing.assert_allclose(BACKEND.conv2d_backward_weight(d, x, case[1], *settings), dw, **close)
 
 
+@pytest.mark.full("kernels are compiled for each kind of processor", share=4)
+@pytest.mark.parametrize("registers", [(16, 16), (16, 32), (32, 16), (64, 32)], ids=str)
+def test_registers_of_other_processors(registers, monkeypatch):
+    """However long vectors are, and however many fit: outputs, terms and positions that are no multiple of a tile."""
+    monkeypatch.setattr(tiles, "registers", lambda features: registers)
+    caches = [
+        convolution_kernels.tile,
+        *(getattr(convolution, f"_of_{name}") for name in ("windows", "input", "weight")),
+    ]
+    for cached in caches:
+        cached.cache_clear()
+    try:
+        for case in (CASES[1], CASES[-3]):
+            x, weight, d, y, dx, dw = (a.astype(np.float32) for a in sums(case, np.random.default_rng(29)))
+            np.testing.assert_allclose(BACKEND.conv2d(x, weight, *case[2:6]), y, rtol=1e-4, atol=1e-4)
+            found = BACKEND.conv2d_backward_input(d, weight, case[0], *case[2:6])
+            np.testing.assert_allclose(found, dx, rtol=1e-4, atol=1e-4)
+            np.testing.assert_allclose(
+                BACKEND.conv2d_backward_weight(d, x, case[1], *case[2:6]), dw, rtol=1e-4, atol=1e-4
+            )
+    finally:
+        for cached in caches:
+            cached.cache_clear()
+
+
+def test_long_sums_in_float32():
+    """Sums of thousands of products, and of half a million for a weight, are added by blocks."""
+    rng = np.random.default_rng(31)
+    x, d = rng.random((64, 1, 92, 92), np.float32), rng.random((64, 2, 90, 90), np.float32)
+    found = BACKEND.conv2d_backward_weight(d, x, (3, 3))
+    exact = BACKEND.conv2d_backward_weight(d.astype(np.float64), x.astype(np.float64), (3, 3))
+    np.testing.assert_allclose(found, exact, rtol=2.5e-7)
+    x, weight = rng.random((1, 256, 20, 20), np.float32), rng.random((4, 256, 3, 3), np.float32)
+    exact = BACKEND.conv2d(x.astype(np.float64), weight.astype(np.float64))
+    np.testing.assert_allclose(BACKEND.conv2d(x, weight), exact, rtol=5e-7)
+
+
 def test_arrays_in_any_layout():
     """Permuted inputs give the same as their copies."""
     x, weight, d, y, dx, dw = sums(CASES[1], np.random.default_rng(19))
@@ -81,6 +121,21 @@ def test_infinities_stay_in_their_windows():
     assert np.isfinite(dw[:, 0, :, 1:]).all() and np.isinf(dw[:, 0, :, 0]).all() and np.isfinite(dw[:, 1:]).all()
 
 
+@pytest.mark.parametrize("case", [CASES[1], CASES[2], CASES[3]], ids=str)
+def test_infinite_weights_stay_in_their_windows(case):
+    """An infinite weight reaches the gradients of the pixels that it is multiplied with, at the border too."""
+    _, weight, d, *_ = sums(case, np.random.default_rng(37))
+    weight[0, 0, 0, 0] = np.inf
+    touched = np.zeros_like(weight)
+    touched[0, 0, 0, 0] = 1.0
+    reached = BACKEND.conv2d_backward_input(np.abs(d), touched, case[0], *case[2:6]) > 0.0
+    dx = BACKEND.conv2d_backward_input(np.abs(d), weight, case[0], *case[2:6])
+    assert reached.any()
+    assert np.isposinf(dx[reached]).all()
+    finite = BACKEND.conv2d_backward_input(np.abs(d), np.where(np.isinf(weight), 0.0, weight), case[0], *case[2:6])
+    np.testing.assert_allclose(dx[~reached], finite[~reached], atol=1e-12)
+
+
 def test_nothing_to_convolve():
     """No images give no outputs, and gradients of zero for the weights."""
     weight = np.ones((4, 3, 3, 3))
@@ -88,3 +143,5 @@ def test_nothing_to_convolve():
     assert BACKEND.conv2d_backward_input(np.zeros((0, 4, 6, 6)), weight, (8, 8)).shape == (0, 3, 8, 8)
     found = BACKEND.conv2d_backward_weight(np.zeros((0, 4, 6, 6)), np.zeros((0, 3, 8, 8)), (3, 3))
     np.testing.assert_array_equal(found, np.zeros_like(weight))
+    assert BACKEND.conv2d(np.zeros((2, 3, 5, 0)), np.ones((4, 3, 1, 1))).shape == (2, 4, 5, 0)
+    assert not BACKEND.conv2d(np.zeros((2, 0, 5, 5)), np.ones((4, 0, 3, 3))).any()

@@ -205,3 +205,10 @@ def test_more_inputs_than_llvm_compares():
     for x in inputs[1:]:
         wanted = wanted + x
     np.testing.assert_array_equal(BACKEND.elementwise(expression, inputs, np.float64), wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_whole_powers_wrap_round(dtype):
+    """Powers of whole numbers are those of NumPy, beyond the largest number too."""
+    x, y = np.array([-3, 0, 7, 2, -1, 3], dtype), np.array([3, 0, 4, 31, 77, 200], dtype)
+    np.testing.assert_array_equal(BACKEND.elementwise(("pow", A, B), [x, y], dtype), x**y)

@@ -78,8 +78,9 @@ def run(code, **variables):
 def test_a_forked_child_computes(layer):
     """A child of a process whose threads run, computes too: serially, and the same."""
     code = """
-        import os
+        import os, warnings
         import numpy as np
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 says that it is risky to fork beside threads
         from minigrad.backends.numba import NumbaBackend, threads
         backend, x = NumbaBackend(), np.arange(300_000.0)
         def total():
@@ -159,3 +160,35 @@ def test_a_threading_layer_that_is_none_is_told_in_a_sentence():
         "ValueError: NUMBA_THREADING_LAYER is 'nonsense', which Numba cannot load (The threading layer requested "
         "'nonsense' is unknown to Numba); unset it, or set it to 'omp', 'tbb' or 'workqueue'"
     )
+
+
+COMPILING = """
+import os, signal, threading
+from minigrad.backends.numba import compiler
+
+def compile_one(number):
+    text = f"def kernel(item, dimensions, steps, parameters):\\n    pointer(parameters[0], int64)[0] = {number}\\n"
+    compiler.kernel("one", text, dict, keep=False)
+
+def compile_many():
+    for number in range(20):
+        compile_one(number)
+
+compile_one(-1)
+thread, children = threading.Thread(target=compile_many), []
+thread.start()
+while thread.is_alive():
+    children.append(os.fork())
+    if not children[-1]:
+        signal.alarm(30)
+        compile_one(1000)
+        os._exit(0)
+    assert os.waitpid(children[-1], 0)[1] == 0, "a child waits for ever"
+assert children
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_forked_while_another_thread_compiles():
+    """LLVM's lock, which the other thread holds then, is free again in the child."""
+    run(COMPILING)

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from minigrad.backends.numba import elementwise, threads, ufuncs
+from minigrad.backends.numba import elementwise, pool, threads, ufuncs
 
 A, B, C = ("in", 0), ("in", 1), ("in", 2)
 F32, F64, SPECIAL = np.dtype(np.float32), np.dtype(np.float64), [np.nan, np.inf, -np.inf, -0.0, 1e-40, 88.8, 710.0]
@@ -72,3 +72,14 @@ def test_results_are_read_by_no_other_layout():
     """A number in the place of an array is another loop, whichever came first."""
     for inputs in ((X, 2.0), (X, 2.0 * X), (2.0, X)):
         np.testing.assert_array_equal(ufuncs.apply(("sub", A, B), inputs, F64), np.subtract(*inputs))
+
+
+def test_a_large_result_has_memory_from_the_pool():
+    """Whole cache lines of memory that was used before, and the values of NumPy."""
+    x = np.random.default_rng(0).standard_normal(pool.SMALLEST // F64.itemsize)
+    before = pool.stats()
+    found = ufuncs.apply(("mul", A, B), (x, 2.0), F64)
+    after = pool.stats()
+    assert after.reused + after.fresh == before.reused + before.fresh + 1
+    assert found.ctypes.data % pool.ALIGNMENT == 0
+    np.testing.assert_array_equal(found, x * 2.0)

@@ -451,7 +451,7 @@ def test_a_test_that_is_the_first_to_need_the_compiler_has_more_time(monkeypatch
 
 @pytest.mark.parametrize(
     "id",
-    ["cuda_ops.tensor_map", "cuda_ops.tensor_zip", *(id for id in exercises.catalogue() if id.startswith("fast_ops"))],
+    ["cuda_ops.tensor_map", "fast_ops.tensor_map", "fast_ops.tensor_reduce", "fast_ops._tensor_matrix_multiply"],
 )
 def test_only_the_last_check_of_a_kernel_compiles(id):
     """An endless loop in plain Python is found by a check before that, after the short time."""
@@ -957,7 +957,7 @@ BROKEN, WHOLE = f"# exercise: {ID}\ndef gradient(f, *vals:\n    return []", f"# 
             "Python cannot read the cell as it was run last: '(' was never closed in line",
         ),
         (
-            [f"{WHOLE}\nx = {'+'.join(['1'] * 20_000)}"],
+            [f"{WHOLE}\nx = {'+'.join(['1'] * 300_000)}"],
             "Python cannot read the cell as it was run last: it nests too deeply",
         ),
         ([f"{WHOLE}\nx = {'-' * 100_000}1"], "Python cannot read the cell as it was run last: it nests too deeply"),

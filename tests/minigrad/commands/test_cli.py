@@ -45,6 +45,9 @@ COMMANDS = [
 ]
 
 
+WIDE = {**os.environ, "COLUMNS": "140"}
+
+
 def minigrad(*arguments):
     """Run the command line."""
     command = [sys.executable, "-m", "minigrad", *map(str, arguments)]
@@ -218,3 +221,48 @@ def test_magic_checks_and_refuses(monkeypatch):
     assert not report.passed
     with pytest.raises(MinigradError, match="write `%minigrad use`"):
         shell.run_line_magic("minigrad", "fly")
+
+
+def test_a_path_is_followed(tmp_path):
+    """`start --path` is remembered: what is next, progress and checks ask for its exercises alone; "all" goes back."""
+    done = minigrad("start", tmp_path / "work", "--path", "weekend")
+    assert done.returncode == 0, done.stderr
+    assert "Path weekend: 27 exercises, about " in done.stdout
+    lessons = "Its lessons: 00, 01, 02, 03, 04, "
+    assert lessons in done.stdout
+    marked = [line.split("│")[1].strip() for line in done.stdout.splitlines() if "not on your path" in line]
+    assert {"08_gpu", "11_compiler"} < set(marked) and "03_backprop" not in marked
+
+    def said(*arguments):
+        command = [sys.executable, "-m", "minigrad", *arguments]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path / "work", env=WIDE)
+        assert not run.stderr
+        return run.stdout
+
+    assert (
+        "Next: operators.elementary in lesson 00_fundamentals (about 25 minutes, difficulty 2 of 5, core; 0 of 27"
+        in (said())
+    )
+    assert lessons in said()
+    progress = said("progress")
+    assert lessons in progress
+    assert "0/27" in progress and "08_gpu" not in progress and 'Your path is "A weekend' in progress
+    checked = said("check")
+    assert "operators.elementary" in checked and "operators.folds" not in checked and "08_gpu" not in checked
+    assert "3 more" in checked and "not on your path" in checked
+    assert "3 more" in (alone := said("check", "07_parallel_cpu.ipynb")) and "fast_ops" not in alone
+    assert "fast_ops.tensor_map: 0 of 1" in said("check", "--exercise", "fast_ops.tensor_map")
+    assert "difficulty 1 of 5, more; it is not on your path." in said("hint", "operators.folds")
+    assert "difficulty 2 of 5, core." in said("hint", "operators.elementary")
+    assert "Path weekend" in (again := said("start")) and again.count("not on your path") == len(marked)
+    assert "not on your path" not in said("start", "--path", "all", "--dry-run")
+    assert "ath" not in said("start", "--path", "all")
+    assert "Its lessons" not in said()
+    assert "0/98" in said("progress") and "operators.folds" in said("check", "00_fundamentals.ipynb")
+
+
+def test_a_path_that_is_not_there_copies_nothing(tmp_path):
+    """One sentence lists the paths that are, and no folder is made."""
+    done = minigrad("start", tmp_path / "work", "--path", "week")
+    assert (done.returncode, (tmp_path / "work").exists()) == (2, False)
+    assert done.stderr == "minigrad: start: there is no path 'week'; choose one of: weekend, term, poem, all\n"

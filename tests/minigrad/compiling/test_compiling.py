@@ -427,6 +427,7 @@ def test_what_the_compiler_said_is_kept():
     assert "Unknown attribute 'unknown'" in caught.value.original
 
 
+@pytest.mark.filterwarnings("ignore:Assigning a code object of non-matching type")  # Numba's own, on Python 3.14
 def test_unknown_reasons_are_the_compilers_first_line():
     """A reason that has no plain words here is given as the compiler's first line."""
 

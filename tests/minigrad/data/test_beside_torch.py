@@ -1,7 +1,6 @@
 """Loading beside PyTorch's: what a batch is made of, and every argument of a loader."""
 
 import collections
-import importlib
 import inspect
 import itertools
 
@@ -28,7 +27,7 @@ class Numbers(list):
 
 def data_of(m):
     """Return the library's module of data."""
-    return m.data if m is mg else importlib.import_module("torch.utils.data")
+    return m.data if m is mg else torch.utils.data
 
 
 def shown(x):

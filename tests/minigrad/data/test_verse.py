@@ -21,6 +21,16 @@ def test_sonnets():
     )
 
 
+def test_songs():
+    """The 29 songs by Blake have no character that the sonnets have not, so that a model of these can read them."""
+    found = data.poems("songs")
+    assert (len(found), len({each.title for each in found})) == (29, 29)
+    assert {each.author for each in found} == {"William Blake"}
+    text = "\n\n".join(each.text for each in found)
+    assert 13_000 < len(text) < 15_000
+    assert set(text) <= set("\n\n".join(each.text for each in data.poems("sonnets")))
+
+
 def test_quatrains():
     """Each quatrain has four lines of equally many characters, 5 or 7, in two sentences, and a poet."""
     found = data.poems("quatrains")
@@ -35,5 +45,5 @@ def test_quatrains():
 
 def test_unknown_collection():
     """A name that is no collection is refused, with those that there are."""
-    with pytest.raises(ValueError, match="there is no collection 'haiku'; choose one of quatrains, sonnets"):
+    with pytest.raises(ValueError, match="there is no collection 'haiku'; choose one of quatrains, songs, sonnets"):
         data.poems("haiku")

@@ -36,11 +36,12 @@ def test_blocks_that_fit_leave_nothing_over():
 
 
 def test_blocks_in_two_dimensions():
-    """A thread in the plane is named by row and column, and needs both to be inside."""
-    picture = draw.blocks((5, 7), (4, 4))
-    assert texts(picture, "bold") == ["block (0, 0)", "block (0, 1)", "block (1, 0)", "block (1, 1)"]
-    assert len(boxes(picture, "used")) == 35 and len(boxes(picture, "ghost")) == 64 - 35
-    assert {"4,6", "0,6"} <= set(texts(picture, "text")) and {"4,7", "5,0", "7,7"} <= set(texts(picture, "ghosttext"))
+    """An element in the plane is named by row and column, a block by x and y; a thread needs both to be inside."""
+    picture = draw.blocks((5, 7), (4, 3))
+    assert texts(picture, "bold") == ["block (0, 0)", "block (1, 0)", "block (0, 1)", "block (1, 1)"]
+    assert len(boxes(picture, "used")) == 35 and len(boxes(picture, "ghost")) == 8 * 6 - 35
+    assert {"4,6", "0,6"} <= set(texts(picture, "text")) and {"4,7", "5,0", "5,7"} <= set(texts(picture, "ghosttext"))
+    assert "7,7" not in texts(picture, "ghosttext")
 
 
 @pytest.mark.parametrize(("size", "threads"), [(0, 4), (4, 0), ((2, 2), 4), ((2, 2, 2), (1, 1, 1)), (1000, 32)])
@@ -167,6 +168,15 @@ def test_the_exercise_of_lesson_08():
     assert len(boxes(picture, "mark")) == 1  # the first block's result is not this picture's
 
 
+def test_arrows_cross_two_barriers():
+    """In a scan a thread reads before a barrier and writes behind it: each row has an arrow for each addition."""
+    report = cuda_races(cuda_ops._scan_practice, 1, cuda_ops.BLOCK_DIM, np.zeros(8), np.ones(8), 8)
+    picture = draw.shared_memory(report)
+    rows = [y for _, y, _, _ in arrows(picture)]
+    assert [rows.count(y) for y in sorted(set(rows))] == [8, 7, 6, 4]
+    assert " ".join(texts(picture)).count("syncthreads") == 6 and inside(picture)
+
+
 def test_what_nobody_has_written_is_a_question_mark():
     """Shared memory holds anything at first: such places are empty frames with a question mark."""
     picture = draw.shared_memory(cuda_races(half_filled, 1, 4, np.zeros(1)))
@@ -199,6 +209,7 @@ def test_tiles_reach_beyond_the_matrices():
     assert (len(boxes(picture, "used")), len(boxes(picture, "other")), len(boxes(picture, "mark"))) == (18, 12, 2)
     assert "rows 8 to 9 and columns 8 to 8 of the product, in 3 steps" in picture.description
     assert inside(picture) and len(boxes(picture, "way")) == 7
+    assert "rows 8 to 9 and columns 4 to 7" in draw.tiles((10, 10, 9), 4, (1, 2)).description
 
 
 @pytest.mark.parametrize(

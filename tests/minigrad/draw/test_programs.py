@@ -127,3 +127,16 @@ def test_what_a_pass_has_removed_is_struck_out():
     assert struck == ["b", "d = exp b"]
     assert ("cell", "c = exp a") in boxes(picture) and ("mark", "e = mul c d") in boxes(picture)
     assert "d = exp b: float64[3], struck out." in picture.description
+
+
+def test_a_backward_pass_stands_below_the_line():
+    """What `backward` has appended is grey, stands below every equation of the given program, and is said to do so."""
+    given = program.trace(lambda x, y: x * y + symbols.exp(x), np.zeros(()), np.zeros(()))
+    picture = draw.program(program.backward(given, [0, 1]), forward=given)
+    assert ("ghost", "c") in boxes(picture) and ("other", "g = mul c e") in boxes(picture)
+    assert [name for kind, name in boxes(picture) if kind == "mark"] == ["f = add d e", "i = add g h", "j = mul c a"]
+    top = {name: float(y) for y, name in re.findall(r' y="([\d.]+)"[^>]*/><text[^>]*>([^<]*)</text>', picture.svg)}
+    (line,) = re.findall(r'stroke-dasharray="6 4" d="M[\d.]+,([\d.]+)H', picture.svg)
+    above = {name for name, y in top.items() if y < float(line)}
+    assert above == {"a", "b", "d = mul a b", "e = exp a", "f = add d e"}
+    assert "c: float64[], below the line. d = mul a b: float64[]. " in picture.description

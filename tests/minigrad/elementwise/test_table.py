@@ -10,8 +10,8 @@ from minigrad.elementwise.entry import OPS
 
 
 def test_type_checkers_read_what_the_table_gives(root):
-    """The stubs are what scripts/elementwise_types.py writes now."""
-    spec = importlib.util.spec_from_file_location("elementwise_types", root / "scripts" / "elementwise_types.py")
+    """The stubs are what scripts/types_of_names.py writes now."""
+    spec = importlib.util.spec_from_file_location("types_of_names", root / "scripts" / "types_of_names.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     assert {place: place.read_text(encoding="utf-8") for place, _ in script.stubs()} == dict(script.stubs())

@@ -91,10 +91,12 @@ def lesson_kernels():
     return [
         (first_kernels.add_ten, 1, 6, np.zeros(6), six),
         (first_kernels.add_ten_guarded, 2, 4, np.zeros(6), six, 6),
-        (first_kernels.add_ten_2d, (2, 3), (3, 3), out.copy(), x, 5, 7),
+        (first_kernels.add_ten_2d, (3, 2), (3, 3), out.copy(), x, 5, 7),
         (cuda_ops.tensor_map(scaled), 2, 32, *parts(out.copy()), out.size, *parts(column)),
         (cuda_ops.tensor_zip(add), 2, 32, *parts(out.copy()), out.size, *parts(x), *parts(column)),
+        (cuda_ops._pool_practice, 3, cuda_ops.BLOCK_DIM, np.zeros(21), random(21), 21),
         (cuda_ops._sum_practice, 3, cuda_ops.BLOCK_DIM, short, random(21), 21),
+        (cuda_ops._scan_practice, 3, cuda_ops.BLOCK_DIM, np.zeros(21), random(21), 21),
         (cuda_ops.tensor_reduce(add), 15, cuda_ops.BLOCK_DIM, *parts(shorter), 15, *parts(turned), 1, 0.0),
         (cuda_ops._turn_practice, (2, 2), (32, 32), np.zeros(1600, np.float32), square, 40),
         (cuda_ops._mm_practice, 1, (8, 8), np.zeros(36), random(36), random(36)[::-1].copy(), 6),
@@ -102,7 +104,7 @@ def lesson_kernels():
     ]
 
 
-@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("number", range(12))
 def test_kernels_of_the_lesson(beside_numba, number):
     """Each kernel leaves the same in all of its arrays, and does something."""
     kernel, grid, block, out, *rest = lesson_kernels()[number]

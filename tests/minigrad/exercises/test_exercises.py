@@ -21,20 +21,25 @@ from minigrad import (
     derivatives,
     dual,
     exercises,
+    fast_ops,
     flags,
     functional,
     functions,
+    gradient_check,
     language,
     loops,
     mlp,
     module,
     nn,
     operators,
+    precision,
     program,
     training,
     transforms,
     trees,
+    workers,
 )
+from minigrad.checks import standins
 from minigrad.errors import ExerciseNotDone, FunctionError, UnknownExercise
 from minigrad.exercises import installing
 from minigrad.machine import overrides
@@ -67,6 +72,7 @@ def use_helpers():
     operators.addLists([1.0], [2.0])
     operators.sum([1.0, 2.0])
     operators.prod([1.0, 2.0])
+    assert operators.is_reduce(operators.reduce)
     operators.log_back(1.0, 2.0)
     operators.inv_back(1.0, 2.0)
     operators.relu_back(1.0, 2.0)
@@ -75,7 +81,6 @@ def use_helpers():
 def use_differences():
     """Measure slopes as in lesson 01."""
     derivatives.gradient(lambda x, y: x * y, 1.0, 2.0)
-    derivatives.forward_difference(math.sin, 1.0)
 
 
 def use_network():
@@ -86,12 +91,14 @@ def use_network():
     list(mlp.fit(model, datasets.xor(3), 2))
     optimizer = mlp.SGD(model.parameters())
     optimizer.zero_grad()
+    assert autodiff.is_sort(autodiff.topological_sort, standins.leaf, standins.constant, standins.result)
 
 
 def use_tensor_data():
     """Describe, permute and read an array as in lesson 04, and add arrays that broadcast."""
     data = minigrad.TensorData([1.0, 2.0, 3.0, 4.0], (2, 2))
     data.permute(1, 0).get((1, 0))
+    assert data.unfold(1, 2).shape == (2, 1, 2)
     assert len(list(data.indices())) == 4
     data.shape_broadcast((2, 1), (3,))
     with minigrad.backend("python"):
@@ -109,6 +116,11 @@ def compute(backend):
     return run
 
 
+def hunt_maps():
+    """Ask the test that lesson 07 writes."""
+    assert fast_ops.is_map(fast_ops.tensor_map)
+
+
 def use_gradients():
     """Differentiate what changes shapes, as in lesson 06, and check it by differences."""
 
@@ -122,7 +134,8 @@ def use_gradients():
 
 
 def use_flags():
-    """Ask the rules of lesson 06b."""
+    """Ask the rules of lesson 06b, and its judge of rules."""
+    assert gradient_check.is_right(lambda x: x * x, lambda d, x: [2.0 * d * x], (2,))
     made = flags.flags_of_result([flags.PARAMETER])
     assert flags.gets_grad(flags.flags_after_requires_grad_(flags.CONSTANT, True))
     assert flags.flags_after_change(made, []) == flags.RESULT
@@ -146,6 +159,7 @@ def use_layers():
     pooled = nn.functional.max_pool2d(x, 2) + nn.functional.avg_pool2d(x, 2)
     smooth = nn.functional.softmax(x, dim=-1) + nn.functional.logsoftmax(x, dim=-1)
     (pooled + nn.functional.dropout(smooth, 0.5)).sum().backward()
+    nn.loss_rules.cross_entropy_back(np.zeros((1, 2)), np.array([0]))
 
 
 def use_functions_of_functions():
@@ -157,26 +171,38 @@ def use_functions_of_functions():
     functional.jacrev(lambda x: x * x)(x)
     functional.hessian(lambda x: (x * x).sum())(x)
     functional.largest_bend(lambda x: (x * x).sum(), x, x, 2)
-    functional.checkpoint(lambda x: x * x)(x)
+
+
+def use_trees_and_batches():
+    """Compute with trees, batches and pieces, as in lesson 10b."""
+    functional.checkpoint(lambda x: x * x)(minigrad.ones(3))
     trees.tree_map(lambda x: -x, {"a": [1.0, None]})
     batching.vmap(lambda x: (x + x).sum(0))(minigrad.ones(2, 3))
 
 
-def use_compiler():
-    """Record, keep, simplify and compile a function, and compute attention in blocks, as in lesson 11."""
+def use_programs():
+    """Record, keep, simplify and differentiate functions, as in lesson 11."""
     x = np.ones((2, 3))
     f = program.jit(lambda x: x * 1.0 + (x * 2.0).sum())
     f(x)
     traced = program.trace(f.f, x)
-    small = program.prune(program.merge(program.fold(traced)))
-    loops.compile_program(small, loops.by_python)(x)
-    attention.attend(x, x, x, block=1)
+    program.prune(program.merge(program.fold(traced)))
+    program.backward(program.trace(lambda x: (x * 2.0).sum(), x), [0]).run(x)
     with contextlib.suppress(TypeError):
         program.trace(lambda x: bool(x > 0.0), x)
 
 
+def use_loops():
+    """Compile a function, and compute attention in blocks, as in lesson 11b."""
+    x = np.ones((2, 3))
+    loops.compile_program(program.trace(lambda x: x * 1.0 + (x * 2.0).sum(), x), loops.by_python)(x)
+    attention.attend(x, x, x, block=1)
+
+
 def use_language():
-    """Take a step of training on a line, and write one, as in lesson 12."""
+    """Count a model, take a step of training on a line, and write one, as in lesson 12."""
+    assert language.is_causal(language.causal_attention)
+    language.count(characters=5, window=4, width=4, blocks=1)
     training, _ = language.split(np.arange(12) % 5, 0.25)
     x, y = map(minigrad.tensor, next(language.batches(training, 4, np.random.default_rng(0), 2)))
     p = language.initial(np.random.default_rng(0), characters=5, window=4, width=4, blocks=1)
@@ -191,6 +217,31 @@ def use_language():
         )
 
 
+def use_fewer_bits():
+    """Round, scale and quantize numbers, and train a large matrix by two small ones, as in lesson 13."""
+    weight = np.ones((3, 4), np.float32)
+    precision.to_bfloat16(weight)
+    assert precision.is_rounding(precision.to_bfloat16)
+    precision.LossScaler().unscale([weight.astype(np.float16)])
+    precision.quantized_product(weight, *precision.quantize(weight))
+    large = minigrad.tensor(weight)
+    small = precision.adapter(np.random.default_rng(0), large, 1)
+    precision.adapted(large, small)
+
+
+def use_workers():
+    """Share a step and an optimizer out among two workers, and plan what travels when, as in lesson 14."""
+    gradients = [[np.ones(3), np.ones((2, 2))], [np.zeros(3), np.zeros((2, 2))]]
+    workers.run(2, workers.mean_gradients, gradients, [1, 2])
+
+    def moved(worker):
+        weights = np.ones(3)
+        return workers.sharded_adam_step(worker, weights, weights, workers.optimizer_state(worker, weights), 1)
+
+    workers.run(2, moved)
+    workers.schedule([1.0, 1.0], [4, 4], workers.buckets([4, 4], 8), lambda size: size / 8)
+
+
 WORKLOADS = {
     "00_fundamentals": [use_scalars, use_helpers, use_network],
     "01_numerical_derivatives": [use_differences],
@@ -200,14 +251,18 @@ WORKLOADS = {
     "05_broadcasting": [use_tensor_data, compute("python")],
     "06_tensor_autograd": [use_gradients],
     "06b_gradients_checked": [use_gradients, use_flags],
-    "07_parallel_cpu": [compute("numba")],
+    "07_parallel_cpu": [compute("numba"), hunt_maps],
     "07b_what_a_loop_costs": [compute("numba")],
     "08_gpu": [compute("cuda")],
     "08b_training": [use_training],
     "09_networks": [use_layers],
     "10_transforms": [use_functions_of_functions],
-    "11_compiler": [use_compiler],
+    "10b_trees_and_batches": [use_trees_and_batches],
+    "11_compiler": [use_programs],
+    "11b_loops": [use_loops],
     "12_poems": [use_language],
+    "13_fewer_bits": [use_fewer_bits],
+    "14_many_workers": [use_workers],
 }
 
 
@@ -221,14 +276,9 @@ def multiply(backend):
     return run
 
 
-def slide(dimensions):
-    """Slide a weight of ones over ones, in so many dimensions."""
-
-    def run():
-        convolve = nn.functional.conv1d if dimensions == 1 else nn.functional.conv2d
-        return convolve(minigrad.ones(1, 1, *[3] * dimensions), minigrad.ones(1, 1, *[2] * dimensions)).tolist()
-
-    return run
+def slide():
+    """Slide a window of ones over an image of ones."""
+    return nn.functional.conv2d(minigrad.ones(1, 1, 3, 3), minigrad.ones(1, 1, 2, 2)).tolist()
 
 
 def seven_products(out, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides):
@@ -252,11 +302,17 @@ def sevens_on_a_device(out, *rest):
 COMPILED = {
     "fast_ops._tensor_matrix_multiply": (multiply("numba"), seven_products),
     "cuda_ops._tensor_matrix_multiply": (multiply("cuda"), sevens_on_a_device),
-    "nn.kernels.conv1d_kernel": (slide(1), seven_sums),
-    "nn.kernels.conv2d_kernel": (slide(2), seven_sums),
+    "nn.kernels.conv2d_kernel": (slide, seven_sums),
 }
-PRACTICE = {"first_kernels.add_ten", "cuda_ops._sum_practice", "cuda_ops._turn_practice", "cuda_ops._mm_practice"}
-"""Kernels that are written to learn from and that nothing else is made of."""
+PRACTICE = {
+    "cuda_ops._pool_practice",
+    "cuda_ops._scan_practice",
+    "cuda_ops._sum_practice",
+    "cuda_ops._turn_practice",
+    "first_kernels.add_ten",
+    "timing.measure",
+}
+"""What is written to learn from, or for the lesson's own cells, and what nothing else is made of."""
 
 
 def counting(function, name, calls):
@@ -299,6 +355,11 @@ def test_a_kernel_that_is_installed_is_the_one_that_runs(id):
 def numbers(nested):
     """Return the numbers in lists of lists."""
     return [nested] if isinstance(nested, float) else [number for each in nested for number in numbers(each)]
+
+
+def test_each_lesson_that_has_exercises_has_a_workload():
+    """The long test below needs one of each, and is seldom run."""
+    assert {exercise.lesson for exercise in exercises.catalogue().values()} - set(WORKLOADS) == set()
 
 
 @pytest.mark.full("each lesson's work is done with a student's answer", share=12)

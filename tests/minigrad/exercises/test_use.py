@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import linecache
 import re
 from collections import Counter
 from contextlib import nullcontext
@@ -14,6 +15,7 @@ from minigrad import Scalar, autodiff, derivatives, exercises, functions, mlp, o
 from minigrad.checks import run
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPath
 from minigrad.exercises import installing, syllabus, using
+from minigrad.exercises.given import put_in_place
 from minigrad.exercises.reading import namespace_of
 from minigrad.exercises.standing_in import fill_stubs
 from minigrad.machine import overrides
@@ -115,14 +117,14 @@ def test_missing_is_explained_once(tmp_path, monkeypatch, capsys):
 
 def test_use_says_what_is_missing(tmp_path, monkeypatch, capsys):
     """In an edition without answers the lines say which exercises are still to be written."""
-    missing = {"operators.comparison", "derivatives.gradient", "derivatives.central_difference"}
+    missing = {"operators.comparison", "derivatives.gradient"}
     monkeypatch.setattr(using, "without_answer", lambda exercise: exercise.id in missing)
     notebook(tmp_path / "00.ipynb", ("OFFSET = 0.5\n", ["setup"]), ANSWER)
     exercises.use(tmp_path, namespace={})
     lines = [re.sub(" +", " ", line) for line in capsys.readouterr().out.splitlines()]
     assert "yours, missing: operators.comparison, reference: operators.elementary" in lines[0]
     assert "0 of" in lines[1]
-    assert "missing: derivatives.central_difference" in lines[1]
+    assert "missing: derivatives.gradient, reference: derivatives.central_difference" in lines[1]
 
 
 def test_use_finds_the_lessons_of_the_folders_beside(tmp_path, monkeypatch, capsys):
@@ -168,6 +170,42 @@ def test_a_name_that_two_lessons_ask_for(tmp_path, monkeypatch, capsys):
     assert (said["derivatives.gradient"], said["other.folds"]) == ("yours, from 05.ipynb", "yours, from 07.ipynb")
 
 
+CENTRAL = "def central_difference(f, *vals, arg=0, epsilon=1e-6):\n    return 7.0"
+
+
+def test_an_example_is_no_answer_where_a_path_left_the_lessons_own_stubs_out(tmp_path, capsys):
+    """The library's objects stand in their places then; the stubs are kept aside, and tell the lesson."""
+    stub = "# exercise: operators.comparison\ndef max(x, y):\n    raise NotImplementedError()"
+    namespace = {"__name__": "__main__"}
+    for number, text in enumerate([stub, CENTRAL]):
+        name = f"<cell {tmp_path.name} {number}>"
+        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        exec(compile(text, name, "exec"), namespace)
+    put_in_place(namespace, "max", operators.max)
+    exercises.use(tmp_path, namespace=namespace, verbose=True)
+    assert states(capsys)[0]["derivatives.central_difference"] == "reference"
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([ADDED, CENTRAL], "reference"),
+        ([CENTRAL], "yours, from this notebook"),
+        ([ADDED, f"# exercise: derivatives.central_difference\n{CENTRAL}"], "yours, from this notebook"),
+        ([ADDED, "def max(x, y):\n    return y", CENTRAL], "reference"),
+    ],
+)
+def test_an_example_of_another_lesson_is_no_answer(tmp_path, capsys, cells, said):
+    """In a notebook that answers exercises of one lesson, a function without a first line counts for that lesson."""
+    namespace = {"__name__": "__main__"}
+    for number, text in enumerate(cells):
+        name = f"<cell {tmp_path.name} {number}>"
+        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        exec(compile(text, name, "exec"), namespace)
+    exercises.use(tmp_path, namespace=namespace, verbose=True)
+    assert states(capsys)[0]["derivatives.central_difference"] == said
+
+
 @pytest.mark.parametrize("own", [True, False])
 def test_what_functions_of_another_exercise_made_is_an_answer(tmp_path, capsys, own):
     """`prod = reduce(mul, 1)` is a right answer to the folds, with one's own `reduce` or the library's."""
@@ -195,10 +233,10 @@ def test_a_stub_in_an_inner_function_is_no_answer(tmp_path, capsys):
 def test_what_a_later_notebook_imports_is_the_students(tmp_path):
     """Each notebook's answers are in the library before the next one runs, whose setup cell may import them by name."""
     notebook(tmp_path / "01.ipynb", "# exercise: derivatives.gradient\ndef gradient(f, *vals):\n    return [7.0]")
-    later = "# exercise: derivatives.forward_difference\ndef forward_difference(f, *vals):\n    return gradient(f)[0]"
+    later = "# exercise: derivatives.central_difference\ndef central_difference(f, *vals):\n    return gradient(f)[0]"
     notebook(tmp_path / "02.ipynb", ("from minigrad.derivatives import gradient", ["setup"]), later)
     exercises.use(tmp_path, namespace={}, verbose=True)
-    assert derivatives.forward_difference(abs, 1.0) == 7.0
+    assert derivatives.central_difference(abs, 1.0) == 7.0
 
 
 def test_an_answer_that_calls_a_stub_gets_the_librarys_function(tmp_path, monkeypatch, capsys):

@@ -57,7 +57,7 @@ def _scope(formula):
 
 def run(program, *arrays):
     """Run a `Program` without compiling it."""
-    loops, known = program._writer.calls.loops, {}
+    loops, known = program._writer.calls.loops, {"select": lambda c, x, y: x if c else y}
     for n, (text, formula) in enumerate(zip(loops.functions, loops.formulas.values(), strict=True)):
         exec(text, scope := _scope(formula))
         known[f"loop_{n}"] = scope[f"loop_{n}"]

@@ -301,3 +301,27 @@ def test_types_of_two_tensors(name, pair, shape):
         if theirs is not None:
             assert (ours[0].dtype, ours[1]) == (theirs[0].dtype, theirs[1])
             np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [3, 300])
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (("float32", "float32", "float64"), "float64"),
+        (("float32", "int64", "float32"), "float32"),
+        (("int64", "float32", "float64"), "float64"),
+        (("int64", "int64", "float32"), "float32"),
+        (("int64", "bool", "bool"), "int64"),
+        (("bool", "bool", "int64"), "int64"),
+    ],
+    ids=str,
+)
+def test_linear_of_several_types(types, expected, size):
+    """PyTorch refuses operands of different types; here they meet in their common one, in few products and in many."""
+    shapes = (size, size), (5, size), (5,)
+    counted = [np.arange(math.prod(shape)).reshape(shape) % 3 for shape in shapes]
+    x, weight, bias = (mg.from_numpy(a.astype(t)) for a, t in zip(counted, types, strict=True))
+    found = functional.linear(x, weight, bias)
+    exact = x.numpy().astype(float) @ weight.numpy().astype(float).T + bias.numpy()
+    assert found.dtype == expected
+    np.testing.assert_array_equal(found.numpy(), exact)

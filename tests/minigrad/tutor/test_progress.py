@@ -1,5 +1,6 @@
 """Progress: what is recorded, where, and what is shown of it."""
 
+import datetime as dt
 import json
 import os
 import subprocess
@@ -11,8 +12,10 @@ import pytest
 import minigrad
 from minigrad import exercises
 from minigrad.checks import CheckReport, CheckResult
-from minigrad.tutor import progressing
+from minigrad.tutor import keeping, progressing
 from minigrad.tutor.progressing import Done
+from minigrad.working_folder import reviewing
+from minigrad.working_folder.cards import Card
 
 ID = "autodiff.chain_rule"
 
@@ -23,7 +26,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / ".minigrad").mkdir()
     (tmp_path / "a" / "b").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "a" / "b")
-    monkeypatch.setattr(progressing, "_said", set())
+    monkeypatch.setattr(keeping, "_said", set())
     return tmp_path
 
 
@@ -99,6 +102,49 @@ def test_a_damaged_file_is_set_aside(folder, content, capsys):
     assert said.err == ""
 
 
+def kept_parts(folder):
+    """A file with two exercises, a prediction and a card, as the library writes it."""
+    progressing.record(report(True))
+    progressing.record(report(False, id="functions.arithmetic"))
+    minigrad.predict("steps-skipped", 13)
+    reviewing.answered(Card("a/1", "", "", str), folder, dt.date(2026, 2, 1), known=True)
+    return folder / ".minigrad" / "progress.json"
+
+
+def test_one_record_that_is_none_costs_itself(folder, capsys):
+    """The others stay, those of other parts too; the file as it was is kept, and one sentence says so."""
+    path = kept_parts(folder)
+    damaged = path.read_text().replace('"checks": 1', '"checks": "many"', 1)
+    path.write_text(damaged)
+    capsys.readouterr()
+    assert list(progressing.read()) == ["functions.arithmetic"]
+    (aside,) = path.parent.glob("progress-damaged-*.json")
+    assert aside.read_text() == damaged
+    sentence = f"The file of your progress is damaged: it is kept as {aside.name}, and what can be read of it stays.\n"
+    assert capsys.readouterr().out == sentence
+    progressing.record(report(True))
+    assert list(progressing.read()) == ["functions.arithmetic", ID]
+    assert list(reviewing._CARDS.read(folder)) == ["a/1"]
+    assert minigrad.tutor.predicting._known("steps-skipped").value == [13]
+    assert len(list(path.parent.glob("progress-damaged-*.json"))) == 1
+
+
+@pytest.mark.parametrize(("cut", "lost"), [('"graded": 0', 3), ('"a/1": {', 1), (" }\n}\n", 0)])
+def test_the_beginning_of_a_file_that_ends_too_early_stays(folder, cut, lost, capsys):
+    """Each record that is whole is kept, in its part."""
+    path = kept_parts(folder)
+    whole = json.loads(path.read_text())
+    text = path.read_text()
+    path.write_text(text[: text.rindex(cut) + len(cut) // 2])
+    assert progressing.read()[ID] == Done(**whole["exercises"][ID])
+    left = json.loads(path.read_text())
+    for part in whole.keys() - {"version"}:
+        assert left.get(part, {}).items() <= whole[part].items()
+    missing = sum(len(whole[part]) - len(left.get(part, {})) for part in whole.keys() - {"version"})
+    assert missing == lost, left
+    assert "what can be read of it stays" in capsys.readouterr().out
+
+
 def test_a_file_that_cannot_be_read_is_left(folder, monkeypatch, capsys):
     """A disk that fails for a moment damages no file: one sentence each says so, and nothing is moved or written."""
     progressing.record(report(True))
@@ -147,7 +193,7 @@ def test_a_place_that_cannot_be_written_costs_no_check(folder, monkeypatch, caps
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(progressing, "write", full)
+    monkeypatch.setattr(keeping, "write", full)
     progressing.record(report(True))
     progressing.record(report(True))
     assert capsys.readouterr().out.count("No space left on device") == 1

@@ -308,21 +308,21 @@ def test_places_without_a_slope():
 
 def test_differences_of_the_student():
     """What is measured is what the library's present functions say."""
-    with exercises.install({"derivatives.forward_difference": lambda f, *vals, arg=0, epsilon=1e-6: 7.0}):
+    with exercises.install({"derivatives.central_difference": lambda f, *vals, arg=0, epsilon=1e-6: 7.0}):
         explorer = widgets.derivative_explorer("sin", 0.0)
-        assert "forward difference 7, error 6" in explorer.said
+        assert "central difference 7, error 6" in explorer.said
 
 
 def test_differences_that_are_still_to_be_written():
     """The other one is still shown, and the sentence names the exercise."""
 
     def missing(f, *vals, arg=0, epsilon=1e-6):
-        raise ExerciseNotDone("derivatives.forward_difference")
+        raise ExerciseNotDone("derivatives.central_difference")
 
-    with exercises.install({"derivatives.forward_difference": missing}):
+    with exercises.install({"derivatives.central_difference": missing}):
         explorer = widgets.derivative_explorer("sin", 0.0)
-    assert "derivatives.forward_difference" in explorer.said
-    assert "central difference 0.998" in explorer.said
+    assert "derivatives.central_difference" in explorer.said
+    assert "forward difference 0.998" in explorer.said
 
 
 @pytest.mark.parametrize(
@@ -334,10 +334,10 @@ def test_differences_that_are_still_to_be_written():
 )
 def test_a_difference_that_gives_no_number(wrong, said):
     """The explorer shows the other one, and says of a student's wrong answer what it does, in place of a traceback."""
-    with exercises.install({"derivatives.forward_difference": wrong}):
+    with exercises.install({"derivatives.central_difference": wrong}):
         explorer = widgets.derivative_explorer("sin", 0.0)
-    assert f"forward difference: forward_difference {said}" in explorer.said
-    assert "central difference 0.998" in explorer.said and '`check("derivatives.forward_difference")`' in explorer.said
+    assert f"central difference: central_difference {said}" in explorer.said
+    assert "forward difference 0.998" in explorer.said and '`check("derivatives.central_difference")`' in explorer.said
 
 
 def test_functions_of_ones_own():

@@ -71,7 +71,7 @@ def test_no_table_cuts_a_name(command, columns, work):
     whole = ["".join(column) for column in zip(*cells, strict=True)]
     asked = [] if command == "doctor" else exercises.catalogue().values()
     for each in asked:
-        assert each.lesson in whole[0] and (command == "progress" or each.id in whole[1])
+        assert each.lesson in whole[0] and (command == "progress" or each.id in whole[0])
 
 
 def test_only_the_folder_at_hand_is_read(work, monkeypatch):
@@ -87,6 +87,16 @@ def test_only_the_folder_at_hand_is_read(work, monkeypatch):
     for words in (["03"], ["03", "--all"], ["../other/02_chain_rule.ipynb"]):
         named = {"03": "03_backprop.ipynb"}.get(words[0], words[0])
         assert f" {named} " in f" {minigrad('check', *words, cwd=work).stdout}".replace("\n", " ")
+
+
+def test_no_lesson_of_somebody_else_is_meant(work, monkeypatch):
+    """From the folder around the student's own, what lies beside that folder is not looked at."""
+    starting.start(work.parent / "course" / "work")
+    (work.parent / "course" / "work" / "02_chain_rule.ipynb").unlink()
+    monkeypatch.chdir(work.parent / "course")
+    done = minigrad("check", "02", cwd=work.parent / "course")
+    assert done.returncode == 2
+    assert done.stderr == "minigrad: check: there is no '02'; your lessons are in work\n"
 
 
 def test_a_named_lesson_has_its_table(work):
@@ -239,7 +249,7 @@ def test_json_says_everything(tmp_path):
         False,
         False,
         False,
-        7.0,
+        9.0,
     )
     first, second = content["exercises"]
     assert (first["id"], first["passed"], first["points"]) == (ARITHMETIC, True, 3.0)
@@ -274,7 +284,7 @@ def test_from_the_folder_around_the_lessons(work):
     save(around / "my-notebooks" / "00_fundamentals.ipynb", book)
     done = minigrad("check", "--json", cwd=around)
     assert [each["id"] for each in json.loads(done.stdout)["exercises"] if each["passed"]] == [ARITHMETIC]
-    assert "1/6" in minigrad("progress", cwd=around).stdout
+    assert "1/7" in minigrad("progress", cwd=around).stdout
     minigrad("hint", "mlp.SGD", cwd=around)
     assert progressing.read(around / "my-notebooks")["mlp.SGD"].hints == 1
     assert "hint 2 of 3" in minigrad("hint", "mlp.SGD", cwd=around).stdout
@@ -548,9 +558,9 @@ def test_a_notebook_that_cannot_be_read(tmp_path):
     "text",
     [
         "x = " + "-" * 100_000 + "1",
-        "x = " + "+".join(["1"] * 20_000),
-        "x = a" + ".b" * 20_000,
-        "if a: pass\n" + "elif a: pass\n" * 4000,
+        "x = " + "+".join(["1"] * 300_000),
+        "x = a" + ".b" * 300_000,
+        "if a: pass\n" + "elif a: pass\n" * 40_000,
         "x = " + "(" * 3000 + ")" * 3000,
         "x = 1\0",
         "x = '\ud800'",

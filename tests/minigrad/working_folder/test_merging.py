@@ -27,6 +27,35 @@ def test_without_work_the_result_is_the_new_lesson():
     assert merged.kept == []
 
 
+@pytest.mark.parametrize("known", [True, False], ids=["base known", "base unknown"])
+def test_a_lesson_that_has_not_changed_stays(root, known):
+    """Byte for byte, in each lesson of the course: also where a check stands twice, graded once."""
+    paths = sorted((root / "notebooks").rglob("*.ipynb"))
+    assert len(paths) > 30
+    for path in paths:
+        given = path.read_bytes()
+        merged = merge(parse(given), parse(given), parse(given) if known else None)
+        assert dump(merged.notebook) == dump(parse(given)), path
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["base known", "base unknown"])
+def test_cells_of_one_text_keep_their_places_without_ids(root, known):
+    """An editor dropped all ids; a line that stands above several exercises stays above each."""
+    for path in sorted((root / "notebooks").glob("*.ipynb")):
+        given = parse(path.read_bytes())
+        lost = copy.deepcopy(given)
+        for cell in lost["cells"]:
+            del cell["id"]
+        assert texts(merge(lost, given, given if known else None).notebook) == texts(given), path
+
+
+def test_an_id_that_is_no_text_is_none():
+    """Another program may write what no notebook has; nothing is lost."""
+    theirs = mine()
+    theirs["cells"][0]["id"] = []
+    assert texts(merge(theirs, NEW, None).notebook)
+
+
 def test_an_answer_stays_with_its_outputs():
     """The text is the student's, and so is what running it showed; the metadata are the course's."""
     book = mine()
@@ -283,12 +312,12 @@ def test_a_draft_above_the_answer_does_not_become_it():
     assert texts(merge(merged.notebook, NEW, NEW).notebook) == found
 
 
-def test_a_second_cell_of_one_grade_id_is_not_graded():
-    """A copy in Jupyter takes the metadata along: the first cell is the answer, and of the other it is said."""
+def test_of_two_cells_of_one_grade_id_the_last_one_stays_the_answer():
+    """A copy in Jupyter takes the metadata along. The grader lets the last one count, and so it is after an update."""
     copied = exercise("operators.one", body="    return 3 * x")[0]
     copied["metadata"] |= {"deletable": False, "tags": ["mine"]}
     copied["outputs"] = ["seen"]
-    book, written = drafted(None, copied)
+    book, written = drafted(copied, None)
     merged = merge(book, NEW, OLD)
     assert graded(merged.notebook, "operators-one") == [written]
     own = find(merged.notebook, "return 3 * x")

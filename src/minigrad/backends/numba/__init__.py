@@ -1,9 +1,14 @@
-"""The fast engine of the CPU: loops compiled by Numba, on NumPy arrays of any layout.
+"""The fast engine of the CPU: loops compiled by LLVM, on NumPy arrays of any layout.
 
     expressions, vector, intrinsics     what one element costs: generated code, functions without branches, LLVM
+    tiles                               sums of products in vector registers
     elementwise, reductions, ...        the loops
     fused, programs, calls              loops of compiled graphs: their text, one kernel of several, its calls
+    translating, pipeline               the language of these texts; functions of users and students, by Numba
     compiler, threads, pool             machine code kept on disk, one driver for all cores, buffers used again
+
+LLVM comes with Numba, as do the threads. Numba itself is imported only for a function that somebody else wrote: it
+takes a third of a second, and then ten times as long as LLVM for its own work on the types of a kernel.
 
 `backends.geometry` says which loop to run: axes merged, blocks that stay in the cache. Nothing here knows tensors or
 gradients, and small arrays never come here: NumPy is quicker for them.

@@ -71,15 +71,8 @@ def _library() -> Any:
 @cache
 def _routine(dtype: np.dtype[Any]) -> tuple[compiler.Kernel, int]:
     """Return the kernel for a dtype, and the address of BLAS's routine."""
-
-    def make() -> Any:
-        from minigrad.backends.numba.intrinsics import gemm
-
-        scope: dict[str, Any] = {"gemm": gemm, "number": dtype.type, "size": dtype.itemsize}
-        exec(_TEXT, scope)
-        return scope["kernel"]
-
-    kernel = compiler.kernel("product", f"# {dtype}\n{_TEXT}", make)
+    text = _TEXT.replace("number", dtype.name)
+    kernel = compiler.kernel("product", text, lambda: {"size": dtype.itemsize})
     return kernel, ctypes.cast(getattr(_library(), ROUTINES[dtype]), ctypes.c_void_p).value or 0
 
 

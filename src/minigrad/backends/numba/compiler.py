@@ -1,11 +1,10 @@
 """Compiles kernels to machine code, and keeps the code on disk.
 
-Numba compiles a kernel once. What is kept is the object file, so that a later process loads it in a millisecond and
-never starts the compiler: Numba's own cache first sets up all of its type tables, which takes half a second.
+LLVM compiles a kernel once, and what is kept is the object file: a later process loads it in a millisecond.
 
 Every kernel has one signature, that of a C function: ``kernel(item, dimensions, steps, parameters)``. `threads` says
 what that means. The name of a cached file is a hash of all that decides its content: the kernel's text, the sources
-of this package, the versions of Numba and LLVM, the processor.
+of this package, the versions of Numba and LLVM, the processor, where this Python keeps an array's address.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from minigrad.backends.numba.processor import with_widest_vectors
+from minigrad.backends.guarded import HEADER
+from minigrad.backends.numba.intrinsics import page
 
 KERNEL_TYPE = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
@@ -63,48 +63,43 @@ MOST_KEPT = 4096
 """Kernels that a folder may keep, about 40 MB: a program may ask for a new one in each of its runs."""
 _writes = itertools.count()
 
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    # A process that is forked while another thread compiles would find LLVM's own lock taken for ever.
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _loaded: dict[str, Kernel] = {}
 
 
-def kernel(name: str, text: str, make: Callable[[], Callable[..., None]], *, keep: bool = True) -> Kernel:
+def kernel(name: str, text: str, names: Callable[[], dict[str, Any]], *, keep: bool = True) -> Kernel:
     """Return a kernel, from memory, from disk, or by compiling it.
 
     Args:
         name: A word for the name of the file.
-        text: What decides the machine code, beside the sources of this package.
-        make: Returns the Python function to compile; called only if the kernel is nowhere yet.
-        keep: Whether the text says everything, so that the code may be kept on disk.
+        text: Its functions, the last of which is the kernel, in the language of `translating`.
+        names: Returns what the text refers to; called only if the kernel is nowhere yet.
+        keep: Whether the text decides the machine code, beside the sources of this package, so that it may be kept.
     """
     with _lock:
         found = _loaded.get(text)
         if found is None:
-            image, symbol = _from_disk(name, text, make) if keep else _compile(make())
+            image, symbol = _from_disk(name, text, names) if keep else _compile(text, names)
             found = _loaded[text] = Kernel(name, text, image, symbol)
-            found.made_of = None if keep else make  # its functions live on, so that no other has the name by its place
+            found.made_of = None if keep else names  # its functions live on, so that no other has the name by its place
         return found
 
 
-def _from_disk(name: str, text: str, make: Callable[[], Callable[..., None]]) -> tuple[bytes, str]:
+def _from_disk(name: str, text: str, names: Callable[[], dict[str, Any]]) -> tuple[bytes, str]:
     """Read the object file, or make and write it. A file that cannot be kept is no error."""
     digest = hashlib.sha256((_surroundings() + text).encode()).hexdigest()[:32]
     symbol = f"minigrad_{digest}"
     folder = cache_directory()
     if folder is None:
         _tell_once(folder, "this user has no home folder")
-        return _compile(make(), symbol)
+        return _compile(text, names, symbol)
     path = folder / f"{name}-{digest}.o"
     image = _read(path)
     if image:
         return image, symbol
-    image, symbol = _compile(make(), symbol)
+    image, symbol = _compile(text, names, symbol)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _write_aside(path, hashlib.sha256(image).digest() + image)
@@ -181,30 +176,46 @@ def _surroundings() -> str:
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
     versions = " ".join(f"{package} {version(package)}" for package in ("numba", "llvmlite"))
-    processor = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {_features()}"
-    return f"{digest.hexdigest()}\n{versions}\n{processor}\n"
+    processor = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {features()}"
+    return f"{digest.hexdigest()}\n{versions}\n{processor}\narrays begin with {HEADER} bytes\n"
 
 
 @cache
-def _features() -> str:
-    return with_widest_vectors(str(llvm.get_host_cpu_features().flatten()))
+def features() -> str:
+    """Return the processor's features, so that vectors are as wide as its registers.
+
+    LLVM keeps to half of them on every Intel processor with AVX-512, since the first ones ran more slowly while they
+    used them whole. Those with avx512fp16 do not.
+    """
+    present = str(llvm.get_host_cpu_features().flatten())
+    return f"{present},-prefer-256-bit" if "+avx512fp16" in present else present
 
 
-def _compile(function: Callable[..., None], symbol: str = "minigrad_kernel") -> tuple[bytes, str]:
-    """Compile a kernel with Numba, and return its object file and the name of its entry."""
-    from minigrad.backends.numba.pipeline import text_of
+def _compile(text: str, names: Callable[[], dict[str, Any]], symbol: str = "minigrad_kernel") -> tuple[bytes, str]:
+    """Compile a kernel, and return its object file and the name of its entry."""
+    from minigrad.backends.numba.translating import translate
 
-    text, native = text_of(function)
-    return _machine().emit_object(llvm.parse_assembly(text + ENTRY.format(symbol=symbol, native=native))), symbol
+    return _machine().emit_object(optimized(translate(text, names(), symbol))), symbol
 
 
-ENTRY = """
-define void @{symbol}(ptr %item, ptr %dimensions, ptr %steps, ptr %parameters) {{
-  %result = alloca ptr
-  %error = alloca ptr
-  %status = call i32 @{native}(ptr %result, ptr %error, ptr %item, ptr %dimensions, ptr %steps, ptr %parameters)
-  ret void
-}}"""
+def optimized(text: str) -> Any:
+    """Return the module of a text of LLVM, and of what that calls, made fit for this processor."""
+    module, options = llvm.parse_assembly(text), llvm.create_pipeline_tuning_options(speed_level=3)
+    for linked in page.linked.values():
+        module.link_in(llvm.parse_assembly(linked))
+    module.verify()
+    options.slp_vectorization = False
+    passes = llvm.create_pass_builder(_machine(), options)
+    passes.getModulePassManager().run(module, passes)
+    return module
+
+
+def translated(function: Callable[[Any], Any], kind: str, symbol: str) -> str:
+    """Return LLVM's text of a function of one number, while no kernel is written."""
+    from minigrad.backends.numba.translating import translate_function
+
+    with _lock:
+        return translate_function(function, kind, symbol)
 
 
 @cache
@@ -214,7 +225,7 @@ def _machine() -> Any:
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=_features(), opt=3, reloc="pic", codemodel="small"
+        cpu=llvm.get_host_cpu_name(), features=features(), opt=3, reloc="pic", codemodel="small"
     )
 
 

@@ -5,24 +5,32 @@ A padded plane is treated as one long vector. A weight of the window then stands
     out[p] = sum over taps t of  weight[t] * plane[p + shift[t]]
 
 for all p at once, with a few values of no meaning between the end of one row and the start of the next, which are
-dropped. There is nothing to gather, and the loop over p runs in vector registers. With a stride s the plane is cut into
-s x s planes, of the elements that are s apart: a tap is then a shift inside one of them. The gradient in the input is
-a convolution too, with the roles of input and output exchanged, for each of these planes by itself.
+dropped. There is nothing to gather: the sums of many p, for several outputs, stay in vector registers (see `tiles`)
+until the taps of all channels are added. With a stride s the plane is cut into s x s planes, of the elements that are s
+apart: a tap is then a shift inside one of them. The gradient in the input is a convolution too, with the roles of input
+and output exchanged, for each of these planes by itself.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.backends.guarded import address
 from minigrad.backends.numba import convolution_kernels, pool, threads
+from minigrad.backends.numba.compiler import Kernel
 from minigrad.backends.numba.elementwise import elementwise, parameters
 
 Array = np.ndarray[Any, Any]
 Pair = tuple[int, int]
+
+PARTS = 8
+"""Into how many parts a gradient of weights is divided, where there are so many images or outputs."""
+SUMMED = 1 << 15
+"""How many elements all parts by images may have: they are added in the end."""
 
 
 class _Geometry(NamedTuple):
@@ -60,6 +68,35 @@ class _Geometry(NamedTuple):
         return [((y % s_h) * s_w + x % s_w) * high * wide + (y // s_h) * wide + x // s_w for y, x in self.taps()]
 
 
+class _Step(NamedTuple):
+    """A kernel and what it is given, except for the arrays of a call.
+
+    Attributes:
+        kernel: The kernel.
+        shape: The shape of its result.
+        parts: How threads share the work.
+        scratch: How many elements each part needs for its planes.
+        tables: What the kernel looks up.
+        numbers: Its other parameters.
+    """
+
+    kernel: Kernel
+    shape: tuple[int, ...]
+    parts: threads.Parts
+    scratch: int
+    tables: list[Array]
+    numbers: bytes
+
+    def run(self, *arrays: Array) -> Array:
+        """Run the kernel on its inputs, and return the result."""
+        arrays = tuple(_contiguous(array) for array in arrays)
+        dtype = arrays[0].dtype
+        out, scratch = pool.empty(self.shape, dtype), pool.empty((self.scratch * self.parts.count,), dtype)
+        given = [address(array) for array in (out, *arrays, scratch, *self.tables)]
+        threads.run(self.kernel, parameters(given) + self.numbers, self.parts)
+        return out
+
+
 def conv2d(x: Array, weight: Array, stride: Pair, padding: Pair, dilation: Pair, groups: int) -> Array:
     """Return the sums of windows times weights.
 
@@ -75,13 +112,20 @@ def conv2d(x: Array, weight: Array, stride: Pair, padding: Pair, dilation: Pair,
         Shape (n, o, rows of windows, windows in a row).
     """
     geometry = _Geometry(_pair(x.shape), _pair(weight.shape), stride, padding, dilation)
-    out = pool.empty((x.shape[0], weight.shape[0], *geometry.output), x.dtype)
-    width = geometry.plane[1]
-    planes = _planes(x, geometry)
-    grouped = weight.reshape(groups, weight.shape[0] // groups, weight.shape[1], -1)
-    target = _Target(out, 0, (out.shape[3], 1), geometry.output)
-    _correlate(planes, width, grouped, geometry.shifts(), target)
-    return out
+    return _of_windows(x.shape[0], weight.shape[:2], geometry, groups, x.dtype, threads.thread_count()).run(x, weight)
+
+
+@lru_cache(maxsize=1024)
+def _of_windows(
+    images: int, channels: Pair, geometry: _Geometry, groups: int, dtype: np.dtype[Any], most: int
+) -> _Step:
+    outputs, inputs = channels[0] // groups, channels[1]
+    terms, whole = inputs * math.prod(geometry.kernel), math.prod((*geometry.plane, *geometry.stride))
+    moves = [c * whole + shift for c in range(inputs) for shift in geometry.shifts()]
+    only = _Pass(moves, list(range(terms)), 0, (geometry.output[1], 1), geometry.output)
+    frame = _Frame(geometry.size, geometry.plane, geometry.padding, geometry.stride)
+    out = (images, groups * outputs, *geometry.output)
+    return _correlation([only], out, (groups, outputs, inputs), (outputs * terms, terms), frame, dtype, most)
 
 
 def conv2d_backward_input(
@@ -101,42 +145,48 @@ def conv2d_backward_input(
     Returns:
         Shape (n, c, *size).
     """
-    geometry = _Geometry(size, _pair(weight.shape), stride, padding, dilation)
-    out = pool.empty((d.shape[0], weight.shape[1] * groups, *size), d.dtype)
-    grouped = weight.reshape(groups, -1, weight.shape[1], math.prod(geometry.kernel)).swapaxes(1, 2)
+    geometry = _Geometry((size[0], size[1]), _pair(weight.shape), stride, padding, dilation)
+    if not np.isfinite(weight).all():
+        # Around the gradient zeros meet weights, and 0 * inf is nan: then every window is looked at.
+        return _input_by_windows(d, weight, geometry, groups)
+    most = threads.thread_count()
+    return _of_input(d.shape[0], weight.shape[:2], geometry, groups, d.dtype, most).run(d, weight)
+
+
+@lru_cache(maxsize=1024)
+def _of_input(images: int, channels: Pair, geometry: _Geometry, groups: int, dtype: np.dtype[Any], most: int) -> _Step:
+    outputs, inputs = channels[0] // groups, channels[1]
+    taps, output = math.prod(geometry.kernel), geometry.output
     # Zeros before the gradient for the taps that reach back, and behind it up to the size of the planes.
-    back = [max(tap[axis] for tap in geometry.taps()) // stride[axis] for axis in (0, 1)]
-    high, wide = (back[i] + max(geometry.plane[i], d.shape[2 + i]) for i in (0, 1))
-    planes = _framed(d, (high, wide), (back[0], back[1]))
-    for phase in np.ndindex(*stride):
-        _input_of_phase(planes, (high, wide), (back[0], back[1]), grouped, geometry, phase, out)
-    return out
+    back = [max(tap[axis] for tap in geometry.taps()) // geometry.stride[axis] for axis in (0, 1)]
+    high, wide = (back[i] + max(geometry.plane[i], output[i]) for i in (0, 1))
+    passes = []
+    for phase in np.ndindex(*geometry.stride):
+        passes += _passes_of_phase(geometry, phase, (high, wide), (back[0], back[1]), (outputs, inputs * taps))
+    out = (images, groups * inputs, *geometry.size)
+    frame = _Frame(output, (high, wide), (back[0], back[1]), (1, 1))
+    return _correlation(passes, out, (groups, inputs, outputs), (outputs * inputs * taps, taps), frame, dtype, most)
 
 
-def _input_of_phase(
-    planes: Array, size: Pair, back: Pair, grouped: Array, geometry: _Geometry, phase: Pair, out: Array
-) -> None:
-    """Compute the gradient in the elements of the input that are at one place between the strides."""
-    chosen, shifts, first, count = [], [], [0, 0], [0, 0]
+def _passes_of_phase(geometry: _Geometry, phase: Pair, size: Pair, back: Pair, terms: Pair) -> list[_Pass]:
+    """Return what computes the gradient in the elements of the input that are at one place between the strides."""
+    moves, places, first, count = [], [], [0, 0], [0, 0]
     for axis in (0, 1):
         step, pad = geometry.stride[axis], geometry.padding[axis]
         first[axis] = -(-(pad - phase[axis]) // step)
         count[axis] = (pad + geometry.size[axis] - 1 - phase[axis]) // step - first[axis] + 1
     if min(count) <= 0:
-        return
-    for number, (y, x) in enumerate(geometry.taps()):
-        if (y % geometry.stride[0], x % geometry.stride[1]) == phase:
-            row, column = back[0] - y // geometry.stride[0] + first[0], back[1] - x // geometry.stride[1] + first[1]
-            chosen.append(number)
-            shifts.append(row * size[1] + column)
+        return []
+    for output in range(terms[0]):
+        for tap, (y, x) in enumerate(geometry.taps()):
+            if (y % geometry.stride[0], x % geometry.stride[1]) == phase:
+                row, column = back[0] - y // geometry.stride[0] + first[0], back[1] - x // geometry.stride[1] + first[1]
+                moves.append(output * math.prod(size) + row * size[1] + column)
+                places.append(output * terms[1] + tap)
     starts = [f * s + q - p for f, s, q, p in zip(first, geometry.stride, phase, geometry.padding, strict=True)]
-    if not chosen:
-        out[:, :, starts[0] :: geometry.stride[0], starts[1] :: geometry.stride[1]] = 0.0
-        return
     width = geometry.size[1]
     steps = (geometry.stride[0] * width, geometry.stride[1])
-    target = _Target(out, starts[0] * width + starts[1], steps, (count[0], count[1]))
-    _correlate(planes, size[1], grouped[..., chosen], shifts, target)
+    return [_Pass(moves, places, starts[0] * width + starts[1], steps, (count[0], count[1]))]
 
 
 def conv2d_backward_weight(
@@ -156,40 +206,69 @@ def conv2d_backward_weight(
     Returns:
         Shape (o, c / groups, *kernel).
     """
-    geometry = _Geometry(_pair(x.shape), kernel, stride, padding, dilation)
+    geometry = _Geometry(_pair(x.shape), (kernel[0], kernel[1]), stride, padding, dilation)
     channels, outputs = x.shape[1] // groups, d.shape[1] // groups
     shape = (d.shape[1], channels, *kernel)
     if not math.prod(shape) or not d.size:
         return np.zeros(shape, d.dtype)
-    planes = _planes(x, geometry)
-    found = _products(planes, geometry, d, groups).reshape(shape)
+    step = _of_weight(x.shape[0], (outputs, channels), geometry, groups, d.dtype, threads.thread_count())
+    found = np.add.reduce(step.run(d, x), axis=0)
+    # The totals of each tile are in one piece: outputs, then terms.
+    tile = convolution_kernels.tile(d.dtype, outputs)
+    found = found[..., : tile.outputs * tile.vectors].reshape(*found.shape[:3], tile.outputs, tile.vectors)
+    found = found.swapaxes(2, 3).reshape(groups, -1, found.shape[2] * tile.vectors)
+    found = np.ascontiguousarray(found[:, :outputs, : channels * math.prod(kernel)]).reshape(shape)
     if np.isfinite(found).all():
         return found
     # Between the rows zeros meet elements of other windows, and 0 * inf is nan: then every window is looked at.
     return _weight_by_windows(d, x, geometry, (groups, outputs, channels))
 
 
-def _products(planes: Array, geometry: _Geometry, d: Array, groups: int) -> Array:
-    """Return the scalar products of gradient planes with shifted input planes: (o, c / groups, taps)."""
-    n, outputs, rows, columns = d.shape
-    width = geometry.plane[1]
-    wide = _framed(d, (rows, width), (0, 0)) if columns != width else _contiguous(d)
-    shifts = np.array(geometry.shifts(), np.int64)
-    channels = planes.shape[1] // groups
-    pairs = -(-(outputs // groups) // 2)
-    units = groups * pairs * channels
-    slots = min(n, -(-16 // units))
-    out = pool.empty((slots, outputs, channels, len(shifts)), d.dtype)
-    length = (rows - 1) * width + columns
-    numbers = [
-        *[address(a) for a in (out, planes, wide, shifts)],
-        *[n, slots, units, pairs, outputs // groups, channels, planes.shape[1], len(shifts), length],
-        *[planes[0, 0].size, rows * width],
-    ]
-    kernel = convolution_kernels.weight_gradient(d.dtype, len(shifts))
-    count = threads.count_for(length * n * outputs * channels * len(shifts) // 8, d.itemsize)
-    threads.run(kernel, parameters(numbers), threads.parts(units * slots, count))
-    return out[0] if slots == 1 else np.asarray(np.add.reduce(out, axis=0))
+@lru_cache(maxsize=1024)
+def _of_weight(images: int, channels: Pair, geometry: _Geometry, groups: int, dtype: np.dtype[Any], most: int) -> _Step:
+    outputs, inputs = channels
+    tile = convolution_kernels.tile(dtype, outputs)
+    terms, size = inputs * math.prod(geometry.kernel), math.prod(geometry.plane)
+    together = min(images, max(convolution_kernels.CHUNK // 2 // size, 1))
+    phases, chunks, blocks = math.prod(geometry.stride), -(-images // together), -(-outputs // tile.outputs)
+    channel, gradient = phases * together * size, together * size + tile.lanes
+    moves = []
+    for c in range(inputs):
+        for shift in geometry.shifts():
+            phase, rest = divmod(shift, size)
+            moves.append(c * channel + phase * together * size + rest)
+    tiles = -(-terms // tile.vectors)
+    moves += moves[-1:] * (tiles * tile.vectors - terms)
+    # Parts of the work, by images and by outputs: their number depends on nothing else, so a sum has one order.
+    slots = min(chunks, max(SUMMED // (groups * outputs * terms), 1), PARTS)
+    splits = min(groups * blocks, -(-PARTS // slots))
+    scratch = groups * (inputs * channel + outputs * gradient) + size + 2 * tile.lanes
+    frame = _Frame(geometry.size, geometry.plane, geometry.padding, geometry.stride)
+    of_gradient = _Frame(geometry.output, geometry.plane, (0, 0), (1, 1))
+    numbers = [4 * phases, images, together, chunks, slots, splits, groups, blocks, outputs, inputs, terms]
+    numbers += [tiles * tile.totals, scratch, geometry.plane[1], size, channel, gradient]
+    numbers += [*frame.steps, math.prod(geometry.output), geometry.output[1]]
+    kernel = convolution_kernels.weight_gradient(dtype, tile)
+    count = threads.worth(images * groups * outputs * terms * size // 16, dtype.itemsize)
+    parts = threads.parts(slots * splits, min(most, count))
+    tables = [frame.table(together * size), of_gradient.table(0), moves]
+    return _Step(
+        kernel, (slots, groups, blocks, tiles, tile.totals), parts, scratch, _tables(*tables), parameters(numbers)
+    )
+
+
+def _input_by_windows(d: Array, weight: Array, geometry: _Geometry, groups: int) -> Array:
+    """Return the gradient in the input, tap by tap, from the windows that its elements are in alone."""
+    (n, outputs, rows, columns), channels = d.shape, weight.shape[1]
+    (top, left), (down, right), (high, wide) = geometry.padding, geometry.stride, geometry.size
+    given = d.reshape(n, groups, outputs // groups, rows, columns)
+    weight = weight.reshape(groups, outputs // groups, channels, -1)
+    padded = np.zeros((n, groups, channels, high + 2 * top, wide + 2 * left), d.dtype)
+    for number, (i, j) in enumerate(geometry.taps()):
+        reached = padded[..., i : i + down * (rows - 1) + 1 : down, j : j + right * (columns - 1) + 1 : right]
+        reached += np.einsum("ngohw,goc->ngchw", given, weight[..., number])
+    inside = padded[..., top : top + high, left : left + wide]
+    return np.ascontiguousarray(inside).reshape(n, groups * channels, high, wide)
 
 
 def _weight_by_windows(d: Array, x: Array, geometry: _Geometry, split: tuple[int, int, int]) -> Array:
@@ -215,67 +294,91 @@ def _contiguous(x: Array) -> Array:
     return x if x.flags.c_contiguous else elementwise(("id", ("in", 0)), [x], x.dtype)
 
 
-def _planes(x: Array, geometry: _Geometry) -> Array:
-    """Return the padded image, cut by the stride: (n, c, stride planes, height, width) in one piece."""
-    if geometry.stride == (1, 1) and geometry.padding == (0, 0):
-        return _contiguous(x)
-    (high, wide), (s_h, s_w) = geometry.plane, geometry.stride
-    framed = _framed(x, (high * s_h, wide * s_w), geometry.padding)
-    if geometry.stride == (1, 1):
-        return framed
-    cut = framed.reshape(*x.shape[:2], high, s_h, wide, s_w).transpose(0, 1, 3, 5, 2, 4)
-    return _contiguous(cut)
+class _Frame(NamedTuple):
+    """How a plane is copied into a larger one of zeros, cut into planes of elements that are a stride apart."""
+
+    size: Pair
+    plane: Pair
+    padding: Pair
+    stride: Pair
+
+    @property
+    def steps(self) -> tuple[int, int, int]:
+        """The size of the plane, and the steps in it from one row that is copied to the next and between elements."""
+        return math.prod(self.size), self.stride[0] * self.size[1], self.stride[1]
+
+    def table(self, step: int) -> list[int]:
+        """Return the table of `tiles.frame`, for planes that are a step apart."""
+        numbers, width = list[int](), self.stride[1]
+        for a, b in np.ndindex(*self.stride):
+            spans = []
+            for phase, n, high, pad, s in zip((a, b), self.size, self.plane, self.padding, self.stride, strict=True):
+                first = max(-((phase - pad) // s), 0)
+                spans.append((first, max(min(-((phase - pad - n) // s), high) - first, 0), first * s + phase - pad))
+            (row, rows, y), (column, columns, x) = spans
+            to = (a * width + b) * step + row * self.plane[1] + column
+            numbers += [to, y * self.size[1] + x, rows, columns]
+        return numbers
 
 
-def _framed(x: Array, size: Pair, start: Pair) -> Array:
-    """Return images of a larger size with zeros around x, which stands at `start`."""
-    if size == x.shape[2:] and start == (0, 0):
-        return _contiguous(x)
-    x = _contiguous(x)
-    framed = pool.empty((*x.shape[:2], *size), x.dtype)
-    images = x.shape[0] * x.shape[1]
-    numbers = [address(framed), address(x), *x.shape[2:], *size, *start]
-    count = threads.count_for(framed.size, framed.itemsize)
-    threads.run(convolution_kernels.frame(x.dtype), parameters(numbers), threads.parts(images, count))
-    return framed
+class _Pass(NamedTuple):
+    """Sums for some elements of each plane of the result.
 
+    Attributes:
+        moves: For each term, how far its elements are behind those of the sums, in the planes of the input.
+        places: For each term, where its weight is.
+        start: Where the first sum goes.
+        steps: From one row of sums to the next, and from one sum to the next.
+        size: Rows, and sums in each.
+    """
 
-class _Target(NamedTuple):
-    """Where results go: from which element of each plane of `out` on, in which steps, how many."""
-
-    out: Array
+    moves: list[int]
+    places: list[int]
     start: int
     steps: Pair
     size: Pair
 
 
-def _correlate(planes: Array, width: int, weight: Array, shifts: list[int], target: _Target) -> None:
-    """Compute sums of shifted planes times weights.
+def _tables(*lists: list[int]) -> list[Array]:
+    return [np.array(numbers, np.int64) for numbers in lists]
+
+
+def _correlation(
+    passes: list[_Pass],
+    shape: tuple[int, ...],
+    channels: tuple[int, int, int],
+    weight_steps: Pair,
+    frame: _Frame,
+    dtype: np.dtype[Any],
+    most: int,
+) -> _Step:
+    """Return the step for sums of shifted planes times weights.
 
     Args:
-        planes: Shape (n, groups * inputs, ...), in one piece.
-        width: The length of a row of the planes.
-        weight: Shape (groups, outputs, inputs, taps).
-        shifts: The shift of each tap.
-        target: Where the results go; its array has the shape (n, groups * outputs, height, width).
+        passes: What to compute.
+        shape: The shape of the result.
+        channels: Groups, outputs of a group, inputs of a group.
+        weight_steps: From one group's weights to the next, and from one output's.
+        frame: How the planes are made of the input.
+        dtype: The type of the elements.
+        most: How many threads there are.
     """
-    groups, outputs, inputs, taps = weight.shape
-    out, (rows, columns) = target.out, target.size
-    if not out.size or not rows * columns:
-        return
-    if not inputs * taps:
-        out[:] = 0.0
-        return
-    weight = np.ascontiguousarray(weight)
-    moves = np.array(shifts, np.int64)
-    pairs = -(-outputs // 2)
-    items = planes.shape[0] * groups * pairs
-    length = (rows - 1) * width + columns
-    numbers = [
-        *[address(a) for a in (out, planes, weight, moves)],
-        *[groups, pairs, outputs, inputs, taps, length, width, columns],
-        *[out[0, 0].size, target.start, *target.steps, planes[0, 0].size],
-    ]
-    kernel = convolution_kernels.correlation(planes.dtype, taps)
-    count = threads.count_for(items * 2 * inputs * taps * length // 8, planes.itemsize)
-    threads.run(kernel, parameters(numbers), threads.parts(items, count))
+    groups, outputs, inputs = channels
+    tile = convolution_kernels.tile(dtype, outputs)
+    blocks, wide, size = -(-outputs // tile.outputs), frame.plane[1], math.prod(frame.plane)
+    together, channel = max(convolution_kernels.CHUNK // max(wide, 1), 1), size * math.prod(frame.stride)
+    scratch = inputs * channel + tile.width + tile.outputs * (together * wide + tile.width)
+    moves, places, table, work = list[int](), list[int](), list[int](), 0
+    for each in passes:
+        first, (rows, columns) = len(moves), each.size
+        moves += each.moves
+        places += each.places
+        table += [first, len(moves), each.start, *each.steps, rows, columns]
+        work += len(each.moves) * rows * wide
+    phases = frame.table(size)
+    numbers = [len(table), len(phases), groups, blocks, outputs, inputs, *weight_steps, math.prod(shape[2:])]
+    numbers += [together, scratch, wide, channel, *frame.steps]
+    items = shape[0] * groups * blocks
+    count = threads.worth(items * tile.outputs * work // 16, dtype.itemsize)
+    parts, tables = threads.parts(items, min(most, count)), _tables(phases, moves, places, table)
+    return _Step(convolution_kernels.correlation(dtype, tile), shape, parts, scratch, tables, parameters(numbers))

@@ -223,17 +223,9 @@ def define(name: str, formula: Formula, lines: Sequence[str]) -> compiler.Kernel
         lines: The body of the function.
     """
     text = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
-    described = (
-        f"# computed in {formula.dtype}\n{formula.describe_constants()}\n{formula.describe_functions()}\n{text}\n"
+    return compiler.kernel(
+        name, f"# in {formula.dtype}\n{formula.described}{text}\n", formula.scope, keep=formula.complete
     )
-
-    def make() -> Any:
-        scope = formula.scope() | {"uint8": np.uint8}
-        scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int32", "int64")}
-        exec(text, scope)
-        return scope["kernel"]
-
-    return compiler.kernel(name, described, make, keep=formula.complete)
 
 
 def indent(lines: Sequence[str]) -> list[str]:

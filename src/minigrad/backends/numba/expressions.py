@@ -108,39 +108,28 @@ class Formula:
         """Return whether the text alone determines the computation."""
         return not self.functions
 
-    def describe_constants(self) -> str:
-        """Return the constants in a form that distinguishes all values, -0.0 and nan as well."""
-        return "\n".join(f"{name} = {self.dtype}({_exactly(value)})" for name, value in self.constants.items())
-
-    def describe_functions(self) -> str:
-        """Return the called functions. They are told apart by identity, within this process."""
-        return "\n".join(f"{name} = {getattr(f, '__name__', f)} {id(f)}" for name, f in self.functions.items())
+    @property
+    def described(self) -> str:
+        """A comment on what names stand for: numbers to the last bit, functions by identity within this process."""
+        facts = [f"{name} = {self.dtype}({_exactly(value)})" for name, value in self.constants.items()]
+        facts += [f"{name} = {getattr(f, '__name__', f)} {id(f)}" for name, f in self.functions.items()]
+        return f"# where {', '.join(facts)}\n" if facts else ""
 
     def scope(self) -> dict[str, Any]:
-        """Return everything that the lines refer to, compiled where it is not yet."""
-        from minigrad.backends.numba import intrinsics, vector
+        """Return what the lines refer to beside instructions."""
+        from minigrad.backends.numba import vector
+        from minigrad.backends.numba.intrinsics import Cast
 
-        names: dict[str, Any] = {name: getattr(intrinsics, name) for name in intrinsics.__all__}
         number = self.dtype.type
-        names |= {"number": number, "zero": number(0), "one": number(1)}
+        names: dict[str, Any] = {"number": Cast(number), "zero": number(0), "one": number(1), **self.constants}
         if self.dtype.kind == "f":
-            names |= vector.functions(self.dtype)
-            names |= {"half": number(0.5), "root_half": number(math.sqrt(0.5))}
-            names |= {f"math_{name}": getattr(math, name) for name in ("cos", "pow", "sin", "sqrt")}
-        names |= self.constants
-        names |= {name: compile_function(f) for name, f in self.functions.items()}
+            names |= {"half": number(0.5), "root_half": number(math.sqrt(0.5)), **vector.functions(self.dtype)}
+        if self.functions:
+            from minigrad.backends.numba.pipeline import called
+
+            names |= {name: called(f, self.dtype) for name, f in self.functions.items()}
         return names
 
 
 def _exactly(value: Any) -> str:
     return float(value).hex() if isinstance(value, np.floating) else str(int(value))
-
-
-def compile_function(function: Callable[..., float]) -> Any:
-    """Compile a plain function of numbers with all helpers that it calls."""
-    from minigrad.backends.numba.vector import compiled
-    from minigrad.compiling import reaching
-
-    if hasattr(function, "py_func"):  # compiled already
-        return function
-    return reaching.rebuild(reaching.kernel_of(function), lambda original, copy: compiled(copy), reaching.kernel_of)

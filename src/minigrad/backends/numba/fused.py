@@ -249,8 +249,7 @@ class Part:
         """Return the loop over rows that are folded."""
         lines = offsets(len(self.operands), range(len(self.outer)))
         if self.loop.ragged != (1, 0):
-            last = "row % ragged == ragged - 1"
-            lines.append(f"length = tail if {last} else n{self.rank - 1}")
+            lines.append(f"length = select(row % ragged == ragged - 1, tail, n{self.rank - 1})")
         for walk in range(self.walks.count):
             lines += self._before(ROW, walk) + self._walk(walk)
         lines += self._before(ROW, self.walks.count)

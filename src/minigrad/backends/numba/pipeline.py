@@ -1,8 +1,4 @@
-"""Numba's compiler up to LLVM's text, which is all that `compiler` takes of it.
-
-Numba makes machine code of each function, and an entry for Python. A kernel is one object file, made of the text of its
-entry, into which the functions that it calls are linked. So those need neither.
-"""
+"""What Numba compiles: functions that a user or a student wrote, which are any Python, and its own code's `vector`."""
 
 from __future__ import annotations
 
@@ -10,59 +6,62 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from minigrad.backends.numba.processor import with_widest_vectors
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from minigrad.backends.numba import compiler, vector
+from minigrad.backends.numba.intrinsics import KINDS, Value, page
+from minigrad.compiling import reaching
 from minigrad.machine._numba import numba
 
 _core: Any = numba.core
 _types: Any = numba.types
-_WORDS = _types.CPointer(_types.int64)
-
-KERNEL = _types.void(_types.CPointer(_WORDS), _WORDS, _WORDS, _WORDS)
-"""The signature of a kernel: `compiler` says what its arguments are."""
 
 
-class _Codegen(_core.codegen.AOTCPUCodegen):  # type: ignore[misc]  # Numba ships no types
-    """Numba's generator of code for another process, but for the very processor of this one."""
+def _compiled(function: Any) -> Any:
+    """Let Numba compile a plain function of numbers with all helpers that it calls, without an entry from Python."""
+    if hasattr(function, "py_func"):  # compiled already
+        return function
+    njit: Any = numba.njit
+    own = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True}
+    make = njit(error_model="numpy", fastmath={"contract"}, **own)
+    return reaching.rebuild(reaching.kernel_of(function), lambda _, copy: make(copy), reaching.kernel_of)
 
-    def _customize_tm_features(self) -> str:
-        return with_widest_vectors(str(self._get_host_cpu_features()))
+
+def called(function: Any, dtype: Any) -> Callable[..., Any]:
+    """Return what writes the call of a function of numbers of a dtype into a kernel."""
+
+    def call(*args: Value) -> Any:
+        """Numba returns a result by its place, and beside it whether all went well; if not, the kernel ends."""
+        signature = _core.typing.signature(None, *[getattr(_types, str(dtype))] * len(args))
+        result = _compiled(function).get_compile_result(signature)
+        name, kind = result.fndesc.llvm_func_name, KINDS[str(result.signature.return_type)].replace("i1", "i8")
+        page.linked[name] = result.library.get_llvm_str()
+        place, error = Value(f"{kind}*", page.stack(kind)), page.stack("ptr")
+        pointers = Value("i8*", place.name), Value("i8*", error)
+        page.branch(page.call("i32", name, *pointers, *args) == 0, page.name("L"), "leave")
+        return place[0]
+
+    return call
 
 
 @cache
-def _context() -> Any:
-    """Return Numba's knowledge of this processor, with a generator that makes no machine code."""
-    context = _core.registry.cpu_target.target_context
-    return context.subtarget(_internal_codegen=_Codegen("minigrad", "host"), get_executable=_entry)
+def offered(name: str, dtype: Any) -> Any:
+    """Return a function of `vector` for code that Numba compiles."""
+    kind, symbol = KINDS[str(dtype)], f"minigrad_{name}_{dtype}"
+    text = compiler.translated(vector.functions(dtype)[name], kind, symbol)
 
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        library = context.codegen().create_library(symbol)
+        library.add_llvm_module(llvm.parse_assembly(text))
+        library.finalize()
+        context.active_code_library.add_linking_library(library)
+        number = context.get_value_type(signature.return_type)
+        declared = ir.FunctionType(number, [number])
+        return builder.call(_core.cgutils.get_or_insert_function(builder.module, declared, symbol), args)
 
-def _entry(library: Any, *_: object) -> Callable[[Any], None]:
-    """Return what Numba takes for the function's entry: something built in, another one for each, never called."""
-    library.finalize()
-    return [library].append
+    # Numba wants an intrinsic's parameters without types.
+    def typed(typing_context, x):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        return x(x), generate
 
-
-class _Pipeline(_core.compiler.CompilerBase):  # type: ignore[misc]  # Numba ships no types
-    """Numba's passes."""
-
-    def __init__(self, typing_context: Any, target_context: Any, *rest: Any) -> None:
-        super().__init__(typing_context, _context(), *rest)
-
-    def define_pipelines(self) -> list[Any]:
-        """Return the usual passes."""
-        return [_core.compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)]
-
-
-def inner(**options: Any) -> Any:
-    """Return the decorator for functions that only kernels call: they have no entry from Python.
-
-    Numba compiles one anew for each literal argument.
-    """
-    njit: Any = numba.njit
-    own = {"pipeline_class": _Pipeline, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return njit(error_model="numpy", **own, **options)
-
-
-def text_of(function: Callable[..., None]) -> tuple[str, str]:
-    """Return LLVM's text of a kernel and of all that it calls, and the name of the kernel in it."""
-    result = inner()(function).get_compile_result(KERNEL)
-    return result.library.get_llvm_str(), result.fndesc.llvm_func_name
+    return numba.extending.intrinsic(typed)

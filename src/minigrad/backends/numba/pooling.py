@@ -26,7 +26,7 @@ _LOOPS = {
         "    for k in range(KH):",
         "        for m in range(KW):",
         "            value = load(x, start + k * far + m * WIDE)",
-        "            if value > best or value != value:",
+        "            if (value > best) | (value != value):",
         "                best = value",
         "                place = k * KW + m",
         "    store(y, number * columns + j, best)",
@@ -126,13 +126,4 @@ def _kernel(name: str, dtype: np.dtype[Any], kernel: Pair, wide: int) -> compile
     text = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
     # A constant, so that neighbours of a window without gaps are neighbours for the compiler, too.
     text = text.replace("WIDE", str(wide)).replace("COUNT", f"{dtype.name}({kernel[0] * kernel[1]})")
-
-    def make() -> Any:
-        from minigrad.backends.numba import intrinsics
-
-        scope: dict[str, Any] = {n: getattr(intrinsics, n) for n in intrinsics.__all__}
-        scope |= {dtype.name: dtype.type, "int64": np.int64, "zero": dtype.type(0)}
-        exec(text, scope)
-        return scope["kernel"]
-
-    return compiler.kernel("pooling", text, make)
+    return compiler.kernel("pooling", text, lambda: {"zero": dtype.type(0)})

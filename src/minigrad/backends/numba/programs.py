@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from minigrad.backends.fused import Loop
 from minigrad.backends.geometry import blocks, collapse
 from minigrad.backends.numba import compiler
@@ -55,7 +53,7 @@ class Loops:
         given = 1 + sum(part.handles for part in parts) + 1 + 3 * len(parts)
         table = [len(parts)]
         for part in parts:
-            text = _notes(part.formula) + part.function("loop")
+            text = part.formula.described + part.function("loop")
             self.formulas.setdefault(text, part.formula)
             table += [list(self.formulas).index(text), first, given]
             first, given = first + part.handles, given + len(part.numbers)
@@ -74,7 +72,7 @@ class Loops:
             "table = parameters[0]",
             "for place in range(table + 1, table + 1 + 3 * parameters[table], 3):",
             "    loop, first, given = parameters[place], parameters[place + 1], parameters[place + 2]",
-            "    end = stop if stop > 0 else parameters[given]",
+            "    end = select(stop > 0, stop, parameters[given])",
         ]
         for number in range(len(self.formulas)):
             lines.append(f"    {'el' if number else ''}if loop == {number}:")
@@ -89,25 +87,10 @@ class Loops:
     def load(self) -> compiler.Kernel:
         """Return the kernel, compiled if it was not yet."""
         keep = all(formula.complete for formula in self.formulas.values())
-        return compiler.kernel("graph", self.text, self._make, keep=keep)
+        return compiler.kernel("graph", self.text, self._names, keep=keep)
 
-    def _make(self) -> Any:
-        from minigrad.backends.numba.pipeline import inner
-
-        dtypes = {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int32", "int64", "uint8")}
-        known: dict[str, Any] = {}
-        for number, (text, formula) in enumerate(zip(self.functions, self.formulas.values(), strict=True)):
-            scope = formula.scope() | dtypes
-            exec(text, scope)
-            known[f"loop_{number}"] = inner()(scope[f"loop_{number}"])
-        exec(self.entry, known)
-        return known["kernel"]
-
-
-def _notes(formula: Formula) -> str:
-    """Return a comment that says what the names of numbers and functions in a loop stand for."""
-    facts = [line for line in (formula.describe_constants(), formula.describe_functions()) if line]
-    return f"# where {', '.join(facts)}\n".replace("\n", ", ", ", ".join(facts).count("\n")) if facts else ""
+    def _names(self) -> dict[str, Any]:
+        return {f"loop_{n}": formula.scope() for n, formula in enumerate(self.formulas.values())}
 
 
 def is_shared(parts: Sequence[Part]) -> bool:

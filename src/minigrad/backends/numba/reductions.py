@@ -206,16 +206,9 @@ def _generate(plan: _Plan, kept: int, folded: int, layout: Sequence[str], folds_
     lines = [*pointers(plan.dtype, plan.kinds), *read, *loop]
     text = "\n".join(["def kernel(item, dimensions, steps, parameters):", *indent(lines)])
     formula = plan.formula
-    described = f"# {plan.kernel} in {formula.dtype}, BLOCK = {BLOCK}\n{formula.describe_constants()}\n"
-    described += f"{formula.describe_functions()}\n{text}\n"
-
-    def make() -> Any:
-        scope = formula.scope() | {"uint8": np.uint8, "BLOCK": BLOCK, "initial": formula.dtype.type(plan.start)}
-        scope |= {np.dtype(d).name: np.dtype(d).type for d in ("float32", "float64", "int32", "int64")}
-        exec(text, scope)
-        return scope["kernel"]
-
-    return compiler.kernel("reduction", described, make, keep=formula.complete)
+    described = f"# {plan.kernel} in {formula.dtype}, BLOCK = {BLOCK}\n{formula.described}{text}\n"
+    own = {"BLOCK": BLOCK, "initial": formula.dtype.type(plan.start)}
+    return compiler.kernel("reduction", described, lambda: formula.scope() | own, keep=formula.complete)
 
 
 def _value(plan: _Plan, name: str) -> str:

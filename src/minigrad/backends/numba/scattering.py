@@ -27,15 +27,7 @@ def kernel(item, dimensions, steps, parameters):
 
 @cache
 def _kernel(dtype: np.dtype[Any]) -> compiler.Kernel:
-    def make() -> Any:
-        from minigrad.backends.numba.intrinsics import load, pointer, store
-
-        scope: dict[str, Any] = {"load": load, "pointer": pointer, "store": store}
-        scope |= {"int64": np.int64, "number": dtype.type}
-        exec(_TEXT, scope)
-        return scope["kernel"]
-
-    return compiler.kernel("add_rows", f"# {dtype}\n{_TEXT}", make)
+    return compiler.kernel("add_rows", _TEXT.replace("number", dtype.name), dict)
 
 
 def add_rows(out: Array, places: Array, rows: Array) -> None:

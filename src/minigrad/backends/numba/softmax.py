@@ -6,9 +6,7 @@ first, so that no power overflows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +14,7 @@ import numpy as np
 from minigrad.backends.guarded import address
 from minigrad.backends.numba import compiler, pool, threads
 from minigrad.backends.numba.elementwise import STREAM_FROM, elementwise, parameters
+from minigrad.backends.numba.expressions import Formula
 from minigrad.backends.numba.reductions import reduce_expression
 
 if TYPE_CHECKING:
@@ -88,51 +87,8 @@ def _run(name: str, *inputs: Array) -> Array:
     return out
 
 
-@cache
-def _kernel(name: str, dtype: np.dtype[Any], stream: bool) -> compiler.Kernel:
-    text = f"{name} {dtype} {'past the caches' if stream else ''}"
-    return compiler.kernel(name, text, lambda: _make(name, dtype, stream))
-
-
-def _make(name: str, dtype: np.dtype[Any], stream: bool) -> Callable[..., None]:
-    """Return the function that computes some rows: each into a buffer if it is written past the caches."""
-    from minigrad.backends.numba.intrinsics import pointer, store_fence, store_line
-    from minigrad.backends.numba.vector import functions
-
-    tools = SimpleNamespace(number=dtype.type, **functions(dtype))
-    row = _ROWS[name](tools)
-    two_inputs = name.endswith("backward")
-    number, itemsize, line = dtype.type, dtype.itemsize, 64 // dtype.itemsize
-    rest = 3 if two_inputs else 2  # where the scratch buffer and the lengths are among the parameters
-
-    def kernel(item: Any, dimensions: Any, steps: Any, parameters: Any) -> None:
-        out, x = pointer(parameters[0], number), pointer(parameters[1], number)
-        y = pointer(parameters[rest - 1], number)
-        length = parameters[rest + 1]
-        buffer = pointer(parameters[rest] + item[0][2] * parameters[rest + 2] * itemsize, number)
-        for i in range(item[0][0], item[0][1]):
-            row(buffer, x, y, i * length, length)
-            for j in range(0, length, line):
-                store_line(out, i * length + j, buffer, j)
-        store_fence()
-
-    def direct_kernel(item: Any, dimensions: Any, steps: Any, parameters: Any) -> None:
-        x, y = pointer(parameters[1], number), pointer(parameters[rest - 1], number)
-        length = parameters[rest + 1]
-        for i in range(item[0][0], item[0][1]):
-            row(pointer(parameters[0] + i * length * itemsize, number), x, y, i * length, length)
-
-    return kernel if stream else direct_kernel
-
-
-def _softmax_row(tools: SimpleNamespace) -> Any:
-    from minigrad.backends.numba.intrinsics import add_any_order, load, maximum, store
-    from minigrad.backends.numba.vector import compiled
-
-    lowest, zero, one, exp = tools.number(-np.inf), tools.number(0), tools.number(1), tools.exp
-
-    @compiled
-    def row(buffer: Any, x: Any, y: Any, first: Any, length: Any) -> None:
+_ROWS = {
+    "softmax": """
         top = lowest
         for j in range(length):
             top = maximum(top, load(x, first + j))
@@ -144,35 +100,15 @@ def _softmax_row(tools: SimpleNamespace) -> Any:
         factor = one / total
         for j in range(length):
             buffer[j] = buffer[j] * factor
-
-    return row
-
-
-def _softmax_backward_row(tools: SimpleNamespace) -> Any:
-    from minigrad.backends.numba.intrinsics import add_any_order, load, store
-    from minigrad.backends.numba.vector import compiled
-
-    zero = tools.number(0)
-
-    @compiled
-    def row(buffer: Any, d: Any, y: Any, first: Any, length: Any) -> None:
+""",
+    "softmax_backward": """
         total = zero
         for j in range(length):
-            total = add_any_order(total, load(d, first + j) * load(y, first + j))
+            total = multiply_add_any_order(total, load(x, first + j), load(y, first + j))
         for j in range(length):
-            store(buffer, j, load(y, first + j) * (load(d, first + j) - total))
-
-    return row
-
-
-def _log_softmax_row(tools: SimpleNamespace) -> Any:
-    from minigrad.backends.numba.intrinsics import add_any_order, load, maximum, store
-    from minigrad.backends.numba.vector import compiled
-
-    lowest, zero, exp, log = tools.number(-np.inf), tools.number(0), tools.exp, tools.log
-
-    @compiled
-    def row(buffer: Any, x: Any, y: Any, first: Any, length: Any) -> None:
+            store(buffer, j, load(y, first + j) * (load(x, first + j) - total))
+""",
+    "log_softmax": """
         top = lowest
         for j in range(length):
             top = maximum(top, load(x, first + j))
@@ -182,30 +118,37 @@ def _log_softmax_row(tools: SimpleNamespace) -> Any:
         logarithm = log(total)
         for j in range(length):
             store(buffer, j, (load(x, first + j) - top) - logarithm)
-
-    return row
-
-
-def _log_softmax_backward_row(tools: SimpleNamespace) -> Any:
-    from minigrad.backends.numba.intrinsics import add_any_order, load, store
-    from minigrad.backends.numba.vector import compiled
-
-    zero, exp = tools.number(0), tools.exp
-
-    @compiled
-    def row(buffer: Any, d: Any, y: Any, first: Any, length: Any) -> None:
+""",
+    "log_softmax_backward": """
         total = zero
         for j in range(length):
-            total = add_any_order(total, load(d, first + j))
+            total = add_any_order(total, load(x, first + j))
         for j in range(length):
-            store(buffer, j, load(d, first + j) - exp(load(y, first + j)) * total)
-
-    return row
-
-
-_ROWS: dict[str, Callable[[SimpleNamespace], Any]] = {
-    "softmax": _softmax_row,
-    "softmax_backward": _softmax_backward_row,
-    "log_softmax": _log_softmax_row,
-    "log_softmax_backward": _log_softmax_backward_row,
+            store(buffer, j, multiply_add(load(x, first + j), -exp(load(y, first + j)), total))
+""",
 }
+_TEXT = """
+def kernel(item, dimensions, steps, parameters):
+    out, x, y = pointer(parameters[0], number), pointer(parameters[1], number), pointer(parameters[{inputs}], number)
+    length = parameters[{inputs} + 2]
+    buffer = pointer(parameters[{inputs} + 1] + item[0][2] * parameters[{inputs} + 3] * {size}, number)
+    for i in range(item[0][0], item[0][1]):
+        first = i * length
+{row}
+"""
+_DIRECT = "        buffer = pointer(parameters[0] + first * {size}, number)"
+_STREAMED = """
+        for j in range(0, length, {line}):
+            store_line(out, first + j, buffer, j)
+    store_fence()
+"""
+
+
+@cache
+def _kernel(name: str, dtype: np.dtype[Any], stream: bool) -> compiler.Kernel:
+    """Return the kernel that computes some rows: each into a buffer if it is written past the caches."""
+    row = _ROWS[name] + _STREAMED if stream else _DIRECT + _ROWS[name]
+    text = _TEXT.replace("{row}", row).replace("{inputs}", "2" if name.endswith("backward") else "1")
+    text = text.replace("{size}", str(dtype.itemsize)).replace("{line}", str(64 // dtype.itemsize))
+    formula = Formula(None, dtype)
+    return compiler.kernel(name, f"# in {dtype}{text}", lambda: formula.scope() | {"lowest": dtype.type(-np.inf)})

@@ -20,14 +20,20 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import sys
 import threading
+from contextlib import suppress
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from minigrad.backends.numba.compiler import Kernel
+from minigrad.machine.numba_extensions import extension, keep_openmp_from_spinning, offer_tbb
 
 GRAIN = 3 << 16
 """Bytes of results that are worth a thread: to wake one takes some thirty microseconds if it slept."""
+
+POOLS = {"omp": "omppool", "tbb": "tbbpool", "workqueue": "workqueue"}
 
 _busy = threading.Lock()
 _forked = False
@@ -37,7 +43,7 @@ def _after_fork() -> None:
     """Run serially in a child from now on, if its parent had started threads."""
     global _busy, _forked
     _busy = threading.Lock()
-    _forked = _forked or _parallel_for.cache_info().currsize > 0
+    _forked = _forked or _started.cache_info().currsize > 0
 
 
 if hasattr(os, "register_at_fork"):
@@ -65,22 +71,43 @@ def count_for(steps: int, itemsize: int) -> int:
 @cache
 def _numba_threads() -> Any:
     """Return the C function behind `numba.get_num_threads`, which would take half a microsecond more."""
-    parallel = importlib.import_module("numba.np.ufunc.parallel")
-    return getattr(parallel, "_get_num_threads", None) or parallel.get_num_threads
+    return ctypes.PYFUNCTYPE(ctypes.c_int)(_started()[0].get_num_threads)
 
 
 def layer() -> str:
     """Return the name of Numba's threading layer: "tbb", "omp" or "workqueue"."""
-    from minigrad.machine import _numba
+    return _started()[1]
 
-    _parallel_for()
-    numba: Any = _numba.numba
-    return str(numba.threading_layer())
+
+def _usual() -> str:
+    """Return the layer that Numba takes of itself on Linux; elsewhere it is asked."""
+    with suppress(ImportError, OSError):
+        if ctypes.CDLL("libtbb.so.12").TBB_runtime_interface_version() >= 12060 and extension("tbbpool"):
+            return "tbb"
+    with suppress(ImportError):
+        return "omp" if sys.platform == "linux" and extension("omppool") else ""
+    return ""
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache
-def _parallel_for() -> Any:
-    """Start Numba's threads, and return its C function."""
+def _started() -> tuple[Any, str]:
+    """Start Numba's threads, and return the extension that has them, and the layer's name.
+
+    Numba itself is asked where it is imported, or where somebody has said which threads it shall use.
+    """
+    said = any(name.startswith("NUMBA_THREADING") for name in os.environ) or Path(".numba_config.yaml").exists()
+    if "numba" not in sys.modules and not said:
+        offer_tbb()
+        keep_openmp_from_spinning()
+        if name := _usual():
+            library, count = extension(POOLS[name]), int(os.environ.get("NUMBA_NUM_THREADS", _processors()))
+            for start in (library.launch_threads, library.set_num_threads):
+                ctypes.CFUNCTYPE(None, ctypes.c_int)(start)(count)
+            return library, name
     from minigrad.machine import _numba
 
     numba: Any = _numba.numba
@@ -91,10 +118,15 @@ def _parallel_for() -> Any:
             f"NUMBA_THREADING_LAYER is {numba.config.THREADING_LAYER!r}, which Numba cannot load "
             f"({str(error).splitlines()[0].rstrip('.')}); unset it, or set it to 'omp', 'tbb' or 'workqueue'"
         ) from None
-    module = {"omp": "omppool", "tbb": "tbbpool", "workqueue": "workqueue"}[numba.threading_layer()]
-    address = importlib.import_module(f"numba.np.ufunc.{module}").parallel_for
+    name = str(numba.threading_layer())
+    return extension(POOLS[name]), name
+
+
+@cache
+def _parallel_for() -> Any:
+    """Start Numba's threads, and return its C function."""
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
-    return ctypes.CFUNCTYPE(None, *[pointer] * 5, size, size, ctypes.c_int)(address)
+    return ctypes.CFUNCTYPE(None, *[pointer] * 5, size, size, ctypes.c_int)(_started()[0].parallel_for)
 
 
 class Parts:

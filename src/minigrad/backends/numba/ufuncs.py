@@ -6,7 +6,6 @@ parts. So a kernel is such a loop, and a call takes a quarter of a microsecond; 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -14,15 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.backends.guarded import silence, speak
-from minigrad.backends.numba import compiler, pool, threads
+from minigrad.backends.numba import compiler, pool
 from minigrad.backends.numba.elementwise import define, indent, loads
 from minigrad.backends.numba.expressions import Formula
 from minigrad.elementwise.forms import constants_of
+from minigrad.machine.numba_extensions import extension
 
 if TYPE_CHECKING:
     from minigrad.operators import Expression
 
-_internal: Any = importlib.import_module("numba.np.ufunc._internal")
+ALONE = 1 << 20
+"""Bytes of results up to which one thread is quicker: a plan for several costs as much as half of their work."""
+
+_internal = extension("_internal")
 
 
 def apply(expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
@@ -47,9 +50,10 @@ def apply(expression: Expression, inputs: Sequence[Any], dtype: np.dtype[Any]) -
     ufunc = _ufunc(expression, constants_of(expression), layout, dtype)
     if first.size > ufunc.largest:
         return None
+    outputs = (pool.empty(first.shape, dtype),) if first.nbytes >= pool.SMALLEST else ()
     token = silence()
     try:
-        return ufunc.call(*inputs)  # type: ignore[no-any-return]
+        return ufunc.call(*inputs, *outputs)  # type: ignore[no-any-return]
     finally:
         speak(token)
 
@@ -59,7 +63,7 @@ class _Ufunc:
 
     Attributes:
         call: The ufunc.
-        largest: The number of elements up to which no second thread, nor memory from the pool, is worth it.
+        largest: The number of elements up to which no second thread is worth the plan of a call.
     """
 
     __slots__ = ("call", "largest")
@@ -69,7 +73,7 @@ class _Ufunc:
         kernel = _generate(formula, layout)
         types, owned, nothing = [dtype.num] * (len(layout) + 1), [kernel], _internal.PyUFunc_None
         self.call = _internal.fromfunc("loop", "", [kernel.address], [types], len(layout), 1, [None], owned, nothing)
-        self.largest = min(2 * threads.GRAIN // formula.weight, pool.SMALLEST) // dtype.itemsize - 1
+        self.largest = ALONE // formula.weight // dtype.itemsize
 
 
 _ufunc = lru_cache(maxsize=4096)(lambda expression, constants, *rest: _Ufunc(expression, *rest))

@@ -1,19 +1,24 @@
-"""Write the stubs in src/minigrad/elementwise: what its table gives, for type checkers.
+"""Write what type checkers read of names that are made when the library runs.
 
-Usage: python scripts/elementwise_types.py
+That is src/minigrad/__init__.pyi, of what is imported when it is first used, and the stubs in src/minigrad/elementwise,
+of what its table gives.
+
+Usage: python scripts/types_of_names.py
 """
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import indent
+from types import ModuleType
 from typing import Any
 
+import minigrad
 from minigrad import elementwise, functions, nn
 from minigrad.elementwise.entry import OPS
 from minigrad.scalar import Scalar
 from minigrad.tensors import Tensor
 
-HEAD = '''"""What the table gives {}, for type checkers alone: written by scripts/elementwise_types.py."""
+HEAD = '''"""What the table gives {}, for type checkers alone: written by scripts/types_of_names.py."""
 
 {}from minigrad.tensors import Tensor
 '''
@@ -26,8 +31,37 @@ from minigrad.scalar import Scalar
 
 def stubs() -> Iterator[tuple[Path, str]]:
     """Yield each file and its text."""
+    yield Path(minigrad.__file__).with_suffix(".pyi"), "\n".join(top_level()) + "\n"
     for name, lines in {"": derived, "_functions": derived_functions, "_modules": derived_modules}.items():
         yield Path(elementwise.__file__).with_name(f"derived{name}.pyi"), "\n".join(lines())
+
+
+def top_level() -> Iterator[str]:
+    """Yield what ``import minigrad`` gives: modules, names, types of numbers, and methods of tensors as functions."""
+    yield '"""What `import minigrad` gives, for type checkers alone: written by scripts/types_of_names.py."""\n'
+    yield "import builtins\nfrom typing import Any\n\nimport numpy as np\n"
+    modules = [name for name in minigrad.__all__ if isinstance(getattr(minigrad, name), ModuleType)]
+    for name in sorted({*modules, *minigrad._lazy_modules}):
+        yield f"from minigrad import {name} as {name}"
+    names = {name: minigrad._lazy_names.get(name) for name in minigrad.__all__ if name not in modules}
+    names = {
+        name: place or getattr(minigrad, name).__module__.removeprefix("minigrad.") for name, place in names.items()
+    }
+    for name, place in sorted((names | minigrad._lazy_names).items()):
+        yield f"from minigrad.{place} import {name} as {name}"
+    for name, place in minigrad._moved_modules.items():
+        package, _, module = place.rpartition(".")
+        yield f"from minigrad.{package} import {module}" + (f"\n{name} = {module}" if name != module else f" as {name}")
+    yield "from minigrad.tensors.devices import Device\n"
+    yield "device = Device"
+    yield "__version__: str"
+    for name, dtype in minigrad._dtypes.items():
+        yield f"{name}: np.dtype[np.{dtype}]" if dtype != "bool" else f"{name}: np.dtype[np.bool_]"
+    for name, value in minigrad._constants.items():
+        yield f"{name}: {'None' if value is None else 'builtins.float'}"
+    for name in sorted(minigrad._methods):
+        yield f"{name} = Tensor.{name}"
+    yield "\ndef load_ipython_extension(shell: Any) -> None: ..."
 
 
 def derived() -> Iterator[str]:
