@@ -10,6 +10,7 @@ import typer
 
 from autograder.commands.attack import attack
 from autograder.commands.autograde import autograde
+from autograder.commands.board import board
 from autograder.commands.common import STOPPED
 from autograder.commands.course import build, demo, edition
 from autograder.commands.database import backup, move, restore
@@ -57,6 +58,7 @@ app = typer.Typer(
       autograder autograde module0          the whole class, and recorded
       autograder report module0             the class at a glance
       autograder feedback module0           a page for each notebook
+      autograder board                      who needs fewest transactions, among those who want to be ranked
       autograder extend ada module0 --days 3
       autograder regrade --diff             after a hidden test was mended, or a date changed
       autograder forget ada                 delete a student's data for good
@@ -74,7 +76,7 @@ app = typer.Typer(
 
 for command in (
     build, grade, autograde, verify, demo, edition, doctor, explain, extend, feedback, regrade, report, solution,
-    attack, term, tidy, forget,
+    attack, term, tidy, forget, board,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise, or of a new course.")

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.building.editions import edition_files
+from autograder.building.headers import header_of
 from autograder.building.hints import hints_json
+from autograder.building.minutes import lesson_minutes, part_minutes
 from autograder.building.needs import needs_of
 from autograder.building.notebooks import (
     Cell,
@@ -43,8 +45,10 @@ from autograder.building.slicing import (
 from autograder.building.translating import translate_with, translated, translation
 from autograder.common.files import write
 from autograder.common.marker import marker, named_on
+from autograder.common.python_text import defined_names
 from autograder.course import Course, CourseError, Exercise, Lesson
 from autograder.course.loading import DEFAULT_COURSE, load_course
+from autograder.course.paths import CoursePath
 from autograder.library import MINIGRAD
 from autograder.results import Graded
 
@@ -177,6 +181,7 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
             continue
         exercise_id = _placed(cell, number, lesson, course.library.in_lessons)
         if exercise_id is None:
+            _check_names(course, cell, number, lesson)
             cells += _given(cell, number, lesson, asked, course.library == MINIGRAD)
             continue
         _check_placement(course, lesson, exercise_id, placed)
@@ -184,6 +189,8 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
         sliced = sources[exercise_id]
         if course.library.in_lessons:
             _check_whole(cell, number, lesson, sliced)
+        if header := header_of(sliced.exercise):
+            cells.append(text_cell(header))
         cells += [solution_cell(sliced), check_cell(sliced.exercise, _visible(course, lesson, authored, number))]
     for exercise in course.of_lesson(lesson.name):
         if exercise.id not in placed:
@@ -199,7 +206,9 @@ def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseS
 
 def course_json(course: Course, lessons: Sequence[BuiltLesson]) -> str:
     """Return what the students' tools need to know of the course, as JSON."""
-    needs = needs_of({built.lesson.name: built.source for built in lessons})
+    by_name = {built.lesson.name: built for built in lessons}
+    needs = needs_of({name: built.source for name, built in by_name.items()})
+    order = [*course.order, *course.draft_lessons]
     content = {
         "generated": f"from {course.directory.name}/{course.path.name} by `autograder build`; do not edit",
         "name": course.name,
@@ -215,10 +224,15 @@ def course_json(course: Course, lessons: Sequence[BuiltLesson]) -> str:
                 "title": built.title,
                 "assignment": built.lesson.assignment,
                 "needs": list(needs[built.lesson.name]),
+                **({"minutes": minutes} if (minutes := lesson_minutes(course, name, built.source)) else {}),
             }
-            for built in lessons
+            for name, built in sorted(by_name.items(), key=lambda each: order.index(each[0]))
         ],
-        "exercises": [_exercise_json(course, each) for each in course.exercises.values()],
+        "exercises": [
+            _exercise_json(course, each)
+            for each in sorted(course.exercises.values(), key=lambda each: order.index(each.lesson))
+        ],
+        **({"paths": [_path_json(course, each, by_name) for each in course.paths.values()]} if course.paths else {}),
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
@@ -232,7 +246,22 @@ def _exercise_json(course: Course, exercise: Exercise) -> dict[str, Any]:
         "points": exercise.points,
         **({"uses": list(exercise.uses)} if exercise.uses else {}),
         **({"draft": True} if course.is_draft(exercise) else {}),
+        **({name: getattr(exercise, name) for name in ("minutes", "difficulty", "rank")} if exercise.rank else {}),
     }
+
+
+def _path_json(course: Course, path: CoursePath, lessons: Mapping[str, BuiltLesson]) -> dict[str, Any]:
+    parts = [
+        {
+            **({"week": part.week} if part.week else {}),
+            "lesson": part.lesson,
+            "exercises": list(part.exercises),
+            **({"sections": list(part.sections)} if part.sections else {}),
+            "minutes": part_minutes(course, part, lessons[part.lesson].source),
+        }
+        for part in path.parts
+    ]
+    return {"name": path.name, "title": path.title, "parts": parts}
 
 
 def _title(cells: list[Cell], lesson: Lesson) -> str:
@@ -306,7 +335,7 @@ def _given(cell: Cell, number: int, lesson: Lesson, asked: set[str], alone: bool
             raise CourseError(f"{lesson.file}: asks the question {part.name!r} twice; rename one of the two")
         if isinstance(part, Question):
             asked.add(part.name)
-        made += question_cells(part, alone=alone) if isinstance(part, Question) else [text_cell(part, cell)]
+        made += question_cells(part, alone=alone) if isinstance(part, Question) else [text_cell(part, cell.metadata)]
     for each in made:
         if not is_answer(each):
             _check_cell(each, number, lesson)
@@ -323,6 +352,17 @@ def _check_cell(cell: Cell, number: int, lesson: Lesson) -> None:
             f"{lesson.file}: cell {number} has {length} lines of code, more than {LONGEST_CELL}; "
             "split it or move code into the library"
         )
+
+
+def _check_names(course: Course, cell: Cell, number: int, lesson: Lesson) -> None:
+    """Refuse an example that could be taken for an answer, as in a notebook that was exported as a script."""
+    defined = defined_names(cell.source) if cell.cell_type == "code" else set()
+    for exercise in course.of_lesson(lesson.name):
+        for name in sorted(defined & {each.rpartition(".")[2] for each in exercise.objects}):
+            raise CourseError(
+                f"{lesson.file}: cell {number} defines {name}, as the answer to {exercise.id!r} does; "
+                "give it another name"
+            )
 
 
 def _check_placement(course: Course, lesson: Lesson, exercise_id: str, placed: list[str]) -> None:

@@ -237,8 +237,18 @@ def edition_files(course: Course, without: Iterable[str], *, grading: bool = Fal
         else:
             files[path.relative_to(root).as_posix()] = content
     if course.catalogue.is_file():  # a course apart from the library keeps it itself
-        files[course.catalogue.name] = course.catalogue.read_bytes()
+        files[course.catalogue.name] = _as_assigned(course.catalogue.read_bytes())
     return files
+
+
+def _as_assigned(catalogue: bytes) -> bytes:
+    """The library's list of lessons and exercises, in the order in which a class hands them in."""
+    content = json.loads(catalogue)
+    lessons = [lesson for each in content["assignments"] for lesson in each["lessons"]]
+    places = {lesson: place for place, lesson in enumerate(lessons)}  # a draft has none
+    content["lessons"].sort(key=lambda row: places[row["name"]])
+    content["exercises"].sort(key=lambda row: places.get(row["lesson"], len(places)))
+    return json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
 def _cuts(
@@ -352,7 +362,8 @@ def _class_project(course: Course, files: Mapping[str, bytes]) -> str:
         raise EditionError(f"{file} is missing, which says what students need; work in a clone of the repository")
     whole = tomllib.loads(file.read_text(encoding="utf-8"))
     project = whole["project"]
-    kept = {key: project[key] for key in ("name", "version", "description", "requires-python", "dependencies")}
+    said = ("name", "version", "dynamic", "description", "requires-python", "dependencies")
+    kept = {key: project[key] for key in said if key in project}
     kept["dependencies"] = [each for each in kept["dependencies"] if _is_needed(each, files)]
     submitting = [each for each in project["optional-dependencies"]["course"] if _package_of(each) == "nbgrader"]
     return "\n".join(
@@ -375,6 +386,7 @@ def _class_project(course: Course, files: Mapping[str, bytes]) -> str:
             "[tool.hatch.build.targets.wheel]",
             'packages = ["minigrad"]',
             "",
+            *(["[tool.hatch.version]", 'path = "minigrad/__init__.py"', ""] if "dynamic" in kept else []),
         ]
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import nbformat
@@ -57,11 +58,17 @@ def _read(path: Path) -> nbformat.NotebookNode | None:
     if not path.is_file():
         return None
     try:
-        content = nbformat.reader.reads(path.read_text(encoding="utf-8"))
+        content = _parsed(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CourseError(f"{path}: cannot be read ({error}); run `autograder build`") from error
-    master: nbformat.NotebookNode = nbformat.from_dict(content)
+    master: nbformat.NotebookNode = nbformat.from_dict(content)  # a copy, which its owner may change
     return master
+
+
+@lru_cache(maxsize=32)  # all submissions of a class are grafted onto the same few
+def _parsed(text: str) -> nbformat.NotebookNode:
+    notebook: nbformat.NotebookNode = nbformat.reader.reads(text)
+    return notebook
 
 
 def grade_ids(notebook: nbformat.NotebookNode) -> set[str]:

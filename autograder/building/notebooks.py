@@ -7,7 +7,9 @@ import hashlib
 import json
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from autograder.building.questions import STUB_TEXT, Question, is_answer
 from autograder.building.slicing import ExerciseSource, clear_solutions
@@ -111,20 +113,25 @@ def question_cells(question: Question, *, alone: bool = True) -> list[Cell]:
     return [asked, answer]
 
 
-def text_cell(text: str, original: Cell) -> Cell:
-    """Make a Markdown cell of a part of another."""
-    cell: Cell = nbformat.v4.new_markdown_cell(text, metadata=copy.deepcopy(original.metadata))
+def text_cell(text: str, metadata: Mapping[str, Any] | None = None) -> Cell:
+    """Make a Markdown cell, with a copy of the metadata of the cell that the text is a part of."""
+    cell: Cell = nbformat.v4.new_markdown_cell(text, metadata=copy.deepcopy(metadata or {}))
     return cell
 
 
 def new_notebook(lesson: str, version: str, cells: list[Cell]) -> Notebook:
-    """Assemble a notebook: ordinary cells get ids, outputs and foreign metadata go."""
+    """Assemble a notebook: ordinary cells get ids, outputs and foreign metadata go.
+
+    *Run All* goes on behind an ordinary cell that raises: it may build on an exercise that is not written yet.
+    """
     seen: Counter[str] = Counter()
     for cell in cells:
         if cell.cell_type == "code":
             cell.outputs = []
             cell.execution_count = None
         if "nbgrader" not in cell.metadata:
+            if cell.cell_type == "code" and "setup" not in cell.metadata.get("tags", ()):
+                cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "raises-exception"]
             key = f"{lesson}\n{cell.cell_type}\n{cell.source}"
             cell.id = _hash(f"{key}\n{seen[key]}")
             seen[key] += 1

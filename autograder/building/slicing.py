@@ -22,6 +22,11 @@ END = "### END SOLUTION"
 STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")
 """nbgrader's default; `course/nbgrader_config.py` names the same lines."""
 
+ALONE = "# the library's alone"
+"""How a line of a class ends that students do not get, such as the name of a function's kernel."""
+
+_ALONE = re.compile(rf"(?:\n[^\S\n]*)?\n[^\n]*{ALONE}(?=\n)")  # with the blank line above
+
 TELLING = 12
 """Characters, blanks aside, from which a line of an answer is more than a common phrase."""
 
@@ -58,8 +63,11 @@ class ObjectSource:
 
     @property
     def text(self) -> str:
-        """The object's source, markers included, without decorators."""
-        return "\n".join(self.lines)
+        """The object's source, markers included, without decorators and without what is for the library alone.
+
+        What a student's class leaves out stays as the library's class has it (`exercises.install`).
+        """
+        return _ALONE.sub("", "\n".join(self.lines))
 
 
 @dataclass(frozen=True)

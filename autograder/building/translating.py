@@ -20,6 +20,7 @@ from babel.core import UnknownLocaleError
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import PoFileError, read_po, write_po
 
+from autograder.building.headers import without_numbers
 from autograder.building.notebooks import Notebook
 from autograder.building.questions import ASKS, is_answer
 from autograder.building.slicing import without_markers
@@ -30,6 +31,9 @@ Translate = Callable[[str], str]
 """Returns a Markdown text in another language."""
 
 _FENCE = re.compile(r"^(```+|~~~+|\$\$)")
+_LAYOUT = re.compile(r":{3,}\{(?:div|grid)\}[^\n]*(?:\n:[\w-]+:[^\n]*)*")
+"""The opening of a box that has no title."""
+
 _SAME = re.compile(r"```.+?```|`[^`]+`|\$\$.+?\$\$|\$[^$]+\$|<[^>]+>|\]\([^)]+\)", re.DOTALL)
 """Code, formulas, HTML, and the targets of links: a translation keeps them letter by letter."""
 
@@ -66,7 +70,7 @@ def prose_of(notebook: Notebook) -> dict[str, None]:
     texts = [_said(cell.source) if is_answer(cell) else _asked(cell.source) for cell in _prose_cells(notebook)]
     if any(cell.source.startswith(ASKS) for cell in notebook.cells):
         texts.append(ASKS)
-    return dict.fromkeys(each for text in texts for each in paragraphs(text) if _is_prose(each))
+    return dict.fromkeys(without_numbers(each)[0] for text in texts for each in paragraphs(text) if _is_prose(each))
 
 
 def translation(course: Course, language: str, page: str) -> dict[str, str]:
@@ -81,7 +85,13 @@ def translation(course: Course, language: str, page: str) -> dict[str, str]:
 
 def translate_with(known: Mapping[str, str]) -> Translate:
     """Return a function that translates a Markdown text, and leaves what it does not know."""
-    return lambda text: "\n\n".join(known.get(each, each) for each in paragraphs(text))
+
+    def translated_paragraph(paragraph: str) -> str:
+        sentence, numbers = without_numbers(paragraph)
+        other = known.get(sentence, sentence)
+        return other.format(**numbers) if numbers else other
+
+    return lambda text: "\n\n".join(map(translated_paragraph, paragraphs(text)))
 
 
 def translated(notebook: Notebook, language: str, translate: Translate) -> Notebook:
@@ -168,7 +178,9 @@ def _asked(text: str) -> str:
 
 
 def _is_prose(paragraph: str) -> bool:
-    return not _FENCE.match(paragraph) and re.search(r"[A-Za-z]{2}", _SAME.sub("", paragraph)) is not None
+    if _FENCE.match(paragraph) or _LAYOUT.fullmatch(paragraph):
+        return False
+    return re.search(r"[A-Za-z]{2}", _SAME.sub("", paragraph)) is not None
 
 
 def _differences(original: str, other: str) -> Iterator[str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from autograder.course import Course
+from autograder.judging.hidden_tests import files_of_hunts
 from autograder.library import CATALOGUE
 from autograder.results.causes import SEEN
 from autograder.results.ledger import Entry
@@ -53,6 +54,8 @@ def _files(course: Course, hidden: Path) -> dict[Path, Path]:
     for place, folder in {**folders, Path(HIDDEN): hidden}.items():
         paths = (path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts)
         found.update((place / path.relative_to(folder), path) for path in paths)
+    hunted = files_of_hunts(sorted(hidden.glob("test_*.py")))
+    found.update((path.relative_to(hidden.parent), path) for path in hunted)
     found[library / CATALOGUE] = course.catalogue  # the course's own, where the library is only borrowed
     return {place: path for place, path in found.items() if path.is_file()}
 

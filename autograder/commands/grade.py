@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -164,6 +166,18 @@ def doctor(
     typer.echo(f"Python {sys.version.split()[0]}")
     typer.echo(describe())
     choose("auto")  # raises where there is none
+    _refuse_another_grader()
+
+
+def _refuse_another_grader() -> None:
+    """Say it if the package of PyPI that is called autograder too was installed over this one."""
+    with suppress(metadata.PackageNotFoundError):
+        found = (
+            f"autograder {metadata.version('autograder')} of PyPI is another grader, and its files lie over this one's"
+        )
+        python = f"{sys.executable} -m pip"
+        mend = f"{python} uninstall autograder, then {python} install --force-reinstall --no-deps minigrad-course"
+        fail(f"{found}; {mend}; give the other one an environment of its own", REJECTED)
 
 
 def _doctor_of_class(course: Path | None) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.course.paths import CoursePath
 from autograder.course.tables import CourseError
 from autograder.library import CATALOGUE, MINIGRAD, Library
 
-__all__ = ["Assignment", "Course", "CourseError", "Exercise", "Lesson", "module_of", "split_object"]
+__all__ = ["RANKS", "Assignment", "Course", "CourseError", "Exercise", "Lesson", "module_of", "split_object"]
+
+RANKS = ("core", "more", "stretch")
+"""The ranks of exercises: of the short way, of the whole course, for readers who want more."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,9 @@ class Exercise:
         hides: Modules and objects that could do its work for a student's code. Only grading editions cut them, since
             students need them for other lessons.
         family: Exercises of one family give each other's answers away; `gives_away` has the objects of the others.
+        minutes: What it takes an average student; 0 if the course does not say.
+        difficulty: From 1 to 5; 0 if the course does not say.
+        rank: "core", "more" or "stretch"; "" if the course does not say.
     """
 
     id: str
@@ -43,6 +50,9 @@ class Exercise:
     limits: Mapping[str, float] = field(default_factory=dict)
     hides: tuple[str, ...] = ()
     family: str = ""
+    minutes: int = 0
+    difficulty: int = 0
+    rank: str = ""
 
     @property
     def solution_id(self) -> str:
@@ -115,6 +125,7 @@ class Course:
         seed: Seed of the property tests, the same for everyone.
         assignments: Those that students get, by name, in order.
         lessons: Their lessons, by name, in order.
+        order: The same lessons in the order in which a reader alone does them.
         exercises: By id, in the file's order, those of drafts among them.
         limits: Limits of the sandbox that differ from its defaults.
         drafts: The assignments that are still being written, by name.
@@ -125,6 +136,7 @@ class Course:
         hides_later: Whether modules with exercises of later assignments alone are cut while earlier ones are
             graded.
         fewest_variants: Right answers written differently that it asks.
+        paths: The ways through it that leave something out, by name.
     """
 
     path: Path
@@ -133,6 +145,7 @@ class Course:
     seed: int
     assignments: Mapping[str, Assignment]
     lessons: Mapping[str, Lesson]
+    order: Sequence[str]
     exercises: Mapping[str, Exercise]
     limits: Mapping[str, float] = field(default_factory=dict)
     drafts: Mapping[str, Assignment] = field(default_factory=dict)
@@ -142,6 +155,7 @@ class Course:
     fewest_wrong: int = 3
     fewest_variants: int = 2
     hides_later: bool = False
+    paths: Mapping[str, CoursePath] = field(default_factory=dict)
 
     @property
     def directory(self) -> Path:

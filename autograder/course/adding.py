@@ -10,6 +10,9 @@ from autograder.course.loading import parse_course
 from autograder.course.tables import DOTTED
 
 _HEADER = re.compile(r"\s*\[\[\s*exercise\s*\]\]")
+HEADER = ("minutes = 20", "difficulty = 2", 'rank = "more"')
+"""The header of a new exercise, where the lesson's other exercises have one, until its author knows better."""
+
 _ANY_HEADER = re.compile(r"\s*\[\[?\s*\w")
 
 
@@ -47,7 +50,8 @@ def add_exercise(
         raise CourseError(f"{exercise_id!r} names no object of a module; write MODULE.NAME, such as operators.softplus")
     lesson = lesson or _lesson_of_module(course, (*objects, exercise_id)[0].rpartition(".")[0])
     text = course.path.read_bytes().decode("utf-8")
-    entry = _entry(exercise_id, lesson, groups, objects)
+    told = any(each.rank for each in course.exercises.values() if each.lesson == lesson)
+    entry = _entry(exercise_id, lesson, groups, objects, HEADER if told else ())
     changed = _inserted(text, entry, _line_for(course, lesson, text.split("\n")))
     added = parse_course(changed.removeprefix("\ufeff"), course.path, tree=False)
     if {name: each for name, each in added.exercises.items() if name != exercise_id} != course.exercises:
@@ -64,9 +68,11 @@ def _lesson_of_module(course: Course, module: str) -> str:
     raise CourseError(f"{known}; name the lesson by --lesson")
 
 
-def _entry(exercise_id: str, lesson: str, groups: Mapping[str, float], objects: Sequence[str]) -> str:
+def _entry(
+    exercise_id: str, lesson: str, groups: Mapping[str, float], objects: Sequence[str], header: Sequence[str]
+) -> str:
     quoted = ", ".join(f'"{each}"' for each in objects)
-    lines = ["[[exercise]]", f'id = "{exercise_id}"', f'lesson = "{lesson}"']
+    lines = ["[[exercise]]", f'id = "{exercise_id}"', f'lesson = "{lesson}"', *header]
     lines += [f"objects = [{quoted}]"] if objects and list(objects) != [exercise_id] else []
     lines += [f"points = {sum(groups.values()):g}"]
     lines += [f"groups = {{ {', '.join(f'{name} = {points:g}' for name, points in groups.items())} }}"]

@@ -18,12 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from autograder.common.python_text import parses
-from autograder.course import Assignment, Course, CourseError, Exercise, Lesson, module_of, split_object
+from autograder.course import RANKS, Assignment, Course, CourseError, Exercise, Lesson, module_of, split_object
+from autograder.course.paths import read_paths
 from autograder.course.tables import DISTRIBUTION, DOTTED, LESSON, MODULE, NAME, PACKAGE, Table
 from autograder.library import MINIGRAD, Library, library_named
 
 DEFAULT_COURSE = Path(__file__).resolve().parents[2] / "course"
 """The repository's own course."""
+
+
+HARDEST = 5
+"""The difficulty of the hardest exercises."""
 
 
 def find_course(*, anywhere: bool = True, told: bool = True) -> Path:
@@ -87,23 +92,28 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     seed = head.take("seed", int)
     exchange = _exchange(head, file.parent)
     hides_later = bool(head.take("hides_later", bool, optional=True))
+    order = head.names("order", LESSON, [])
     head.close()
     library, fewest = _library(top), _proof(top)
     assignments, lessons = _assignments(top, file.parent / "lessons")
+    _check_order(head, order, lessons)
     exercises = _exercises(top, lessons)
     limits = _limits(top)
+    drafts = {each.name for each in assignments.values() if each.draft}
+    given_out = {name: each for name, each in lessons.items() if each.assignment not in drafts}
+    paths = read_paths(top, list(given_out), list(exercises.values()))
     top.close()
     if library.in_lessons:
         _check_modules(file, lessons, exercises)
     _check_hidden(file, assignments, lessons, exercises)
-    drafts = {each.name for each in assignments.values() if each.draft}
     course = Course(
         file,
         name,
         version,
         seed,
         assignments={name: each for name, each in assignments.items() if name not in drafts},
-        lessons={name: each for name, each in lessons.items() if each.assignment not in drafts},
+        lessons=given_out,
+        order=[each for each in order or lessons if each in given_out],
         exercises=exercises,
         limits=limits,
         drafts={name: each for name, each in assignments.items() if name in drafts},
@@ -111,11 +121,19 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
         exchange=exchange,
         library=library,
         hides_later=hides_later,
+        paths=paths,
         **fewest,
     )
     if tree:
         _check_tree(course)
     return course
+
+
+def _check_order(head: Table, order: Sequence[str], lessons: Iterable[str]) -> None:
+    """Refuse an order that does not name each lesson of the assignments."""
+    for lesson in sorted({*order} ^ {*lessons}) if order else ():
+        what = "names {!r}, which no assignment has; remove it" if lesson in order else "lacks {!r}; add it"
+        raise head.fail(f"'order' {what.format(lesson)}, or remove 'order' to keep that of the assignments")
 
 
 def _library(top: Table) -> Library:
@@ -287,7 +305,21 @@ def _exercises(top: Table, lessons: Mapping[str, Lesson]) -> dict[str, Exercise]
                 )
             cells[place] = dotted
         exercises[exercise.id] = exercise
+    _check_headers(top, exercises.values())
     return {name: _with_family(top, exercise, exercises.values()) for name, exercise in exercises.items()}
+
+
+def _check_headers(top: Table, exercises: Iterable[Exercise]) -> None:
+    """Refuse a lesson of which some exercises say how long they take, and others do not: nobody could add it up."""
+    told: dict[str, Exercise] = {}
+    for exercise in exercises:
+        other = told.setdefault(exercise.lesson, exercise)
+        if bool(other.minutes) != bool(exercise.minutes):
+            silent = exercise if other.minutes else other
+            raise top.fail(
+                f"[[exercise]] {silent.id}: 'minutes' is missing, and other exercises of lesson {silent.lesson!r} have "
+                "it; add 'minutes', 'difficulty' and 'rank'"
+            )
 
 
 def _with_family(top: Table, exercise: Exercise, exercises: Iterable[Exercise]) -> Exercise:
@@ -319,8 +351,29 @@ def _exercise(row: Table) -> Exercise:
         raise row.fail(f"'groups' sum to {sum(groups.values())} but 'points' is {points}; make them equal")
     uses = row.names("uses", MODULE, [])
     limits = _limits(row)
+    header = _header(row)
     row.close()
-    return Exercise(exercise_id, lesson, objects, gives_away, points, groups, uses, limits, hides, family)
+    return Exercise(exercise_id, lesson, objects, gives_away, points, groups, uses, limits, hides, family, *header)
+
+
+def _header(row: Table) -> tuple[int, int, str]:
+    """Return minutes, difficulty and rank of an exercise; zeros and an empty text where the course gives none."""
+    minutes, difficulty = (row.take(key, int, optional=True) for key in ("minutes", "difficulty"))
+    rank: str | None = row.take("rank", str, optional=True)
+    if minutes is difficulty is rank is None:
+        return 0, 0, ""
+    for key, value in (("minutes", minutes), ("difficulty", difficulty), ("rank", rank)):
+        if value is None:
+            raise row.fail(
+                f"the key {key!r} is missing, which stands beside 'minutes', 'difficulty' and 'rank'; add it"
+            )
+    if minutes < 1:
+        raise row.fail(f"'minutes' is {minutes}; write a number above 0")
+    if not 1 <= difficulty <= HARDEST:
+        raise row.fail(f"'difficulty' is {difficulty}; write a number from 1 to {HARDEST}")
+    if rank not in RANKS:
+        raise row.fail(f"'rank' is {rank!r}; write {', '.join(RANKS[:-1])} or {RANKS[-1]}")
+    return minutes, difficulty, rank
 
 
 def _others(row: Table, key: str, objects: Sequence[str]) -> tuple[str, ...]:

@@ -186,9 +186,12 @@ class KeptData:
 
     def _on_pages(self, person: Person) -> Iterator[Kept]:
         """Class reports, which `autograder report` makes again: all of them, where an id is too short to be found."""
-        pages = [*self.root.glob("*.html"), *self.root.glob("reports/*.html")]
+        board = self.root / "reports" / "board.html"
+        pages = [each for each in (*self.root.glob("*.html"), *self.root.glob("reports/*.html")) if each != board]
         naming = filter(Mentions(person.names).is_in, pages) if tells(person.id) else pages
         yield _files("class reports that name the student", self.root / "reports", naming)
+        # Its names are those that students chose, so that it does not tell whether the student is on it.
+        yield _files("the board, which `autograder board` makes again", board, filter(Path.is_file, [board]))
 
     def _beside_dates(self, student: str) -> Iterator[Kept]:
         for assignment, students in read_extensions(self.root).items():

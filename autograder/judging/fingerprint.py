@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder.building.editions import cached_edition, edition_name, graded_without
 from autograder.course import Course, Exercise
-from autograder.judging.hidden_tests import files_of
+from autograder.judging.hidden_tests import files_of, files_of_hunts
 from autograder.results.causes import KINDS, NO_WORK, SEEN, read_kinds, read_seen
 from autograder.results.result_cache import Outcomes, content_hash, grader_files, hash_files, text_files
 from autograder.sandbox import Limits, SourceCell
@@ -107,5 +107,6 @@ class Fingerprint:
 
     def _tests_hash(self, exercise: Exercise) -> str:
         if exercise.id not in self._tests:
-            self._tests[exercise.id] = hash_files(files_of(exercise.id, self._hidden))
+            tests = files_of(exercise.id, self._hidden)
+            self._tests[exercise.id] = hash_files([*tests, *files_of_hunts(tests)])
         return self._tests[exercise.id]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from autograder.course.answers import VARIANTS, WRONG, files_of_answers
 from autograder.judging.student import HiddenTestError
 from autograder.results import Verdict
+
+_HUNT = re.compile(r'\bHunt\(\s*"([\w.]+)"')
+"""The exercise whose answers a hunt judges, which is another one than the test is for."""
 
 
 def files_of(exercise: str | None, hidden: Path) -> list[Path]:
@@ -16,7 +21,14 @@ def files_of(exercise: str | None, hidden: Path) -> list[Path]:
     files = sorted(hidden.glob("test_*.py"))
     if exercise is None:
         return files
-    return [file for file in files if exercise in file.read_text(encoding="utf-8")]
+    return [file for file in files if exercise in _HUNT.sub("", file.read_text(encoding="utf-8"))]
+
+
+def files_of_hunts(tests: Iterable[Path]) -> list[Path]:
+    """The files of known answers that some files of hidden tests hand to students' tests, see `hunting`."""
+    hunted = [(file.parents[1], name) for file in tests for name in _HUNT.findall(file.read_text(encoding="utf-8"))]
+    found = (files_of_answers(folder, kind, name) for folder, name in hunted for kind in (VARIANTS, WRONG))
+    return list(dict.fromkeys(file for files in found for file in files))
 
 
 def described(item: pytest.Item, groups: Mapping[str, Iterable[str]]) -> tuple[str, Verdict]:

@@ -9,11 +9,11 @@ tests, edition, seed and limits are not run again (`fingerprint`).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import nbformat
 
@@ -30,7 +30,7 @@ from autograder.judging.listening import Listener
 from autograder.judging.plugin import SHRINK_SECONDS, HiddenTests
 from autograder.judging.sandboxes import Sandboxes
 from autograder.judging.scoring import scored, scored_again, zero
-from autograder.judging.student import HiddenTestError
+from autograder.judging.student import HiddenTestError, Student
 from autograder.judging.student_cells import (
     cell_notes,
     not_done,
@@ -314,6 +314,27 @@ class Judge:
         verdicts = self._warm_tests(exercise).run(plugin)
         session.events.extend(event for event in plugin.events if event not in session.events)
         return verdicts
+
+    def ask(self, exercise: str, cells: Sequence[SourceCell], probe: Callable[..., Any], *args: Any) -> Any:
+        """Ask one question after a submission's cells, as a hidden test asks it, and once more from the same state.
+
+        Args:
+            exercise: The exercise's id.
+            cells: The cells.
+            probe: The question: a function of the library and of the arguments, as in a hidden test.
+            *args: Plain data for it.
+
+        Raises:
+            StudentFailure: If no answer came, or two that differ.
+            StudentStopped: If the code ran out of time or memory, or ended its process.
+            SandboxError: If no sandbox can be had, or it failed.
+        """
+        known = self.course.exercise(exercise)
+        limits = self.fingerprint.limits(known)
+        box = self._sandboxes.of(known, self.fingerprint.edition(known), limits)
+        with box.session(list(cells), ExerciseSpec(known.id, known.objects)) as session:
+            asked = TimeBudget(session, limits.test_seconds, Listener().asked)
+            return Student(asked, self._pack)(probe, *args, twice=True)
 
     def _warm_tests(self, exercise: Exercise) -> WarmTests:
         if exercise.id not in self._tests:

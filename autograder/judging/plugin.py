@@ -119,6 +119,7 @@ class HiddenTests:
         self._listener = listener or Listener()
         self._student: Student | None = None
         self._is_watched = False
+        self._answers = Path()
         self._failed_at: float | None = None
         self._shrinking = 0
         self._failure: BaseException | None = None
@@ -159,13 +160,18 @@ class HiddenTests:
     def new_student(self) -> Student:
         """Return an object for the questions of one test."""
         assert self._session is not None
-        self._student = Student(self._session, self._pack, self.refusal if self._is_watched else "")
+        refusal = self.refusal if self._is_watched else ""
+        self._student = Student(self._session, self._pack, refusal, self._answers)
         return self._student
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Seed property tests and bound what they spend on shrinking."""
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Make a test ready before its fixture is made."""
         self.prepare(item)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Generator[None, object, object]:
+        """Bound what is spent on examining answers."""
         with self.effort.spent():
             return (yield)
 
@@ -175,6 +181,7 @@ class HiddenTests:
         self._failed_at = self._failure = self._failed_asked = None
         self._shrinking = 0
         self._is_watched = bool(watched_groups([item]))
+        self._answers = item.path.parents[1]
         function: Any = getattr(item, "obj", None)
         handle = getattr(function, "hypothesis", None)
         if handle is not None:
@@ -396,5 +403,5 @@ def quiet_process(files: Sequence[Path]) -> Iterator[None]:
         if current is not None:
             os.environ["PYTEST_CURRENT_TEST"] = current
         paths = {str(file) for file in files}
-        for name in [n for n, m in sys.modules.items() if getattr(m, "__file__", None) in paths]:
+        for name in [n for n, m in sys.modules.items() if getattr(m, "__file__", None) in paths] if paths else ():
             del sys.modules[name]

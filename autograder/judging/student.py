@@ -6,6 +6,7 @@ import inspect
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from autograder.common.comparing import same
@@ -102,9 +103,17 @@ class Student:
         session: The submission in the sandbox.
         pack: Turns a probe into what the sandbox takes, or raises.
         refusal: Why nothing is asked; the empty string if it is.
+        answers: The directory that holds `wrong` and `variants`.
     """
 
-    def __init__(self, session: Session, pack: Callable[[Callable[..., Any]], bytes], refusal: str = "") -> None:
+    def __init__(
+        self,
+        session: Session,
+        pack: Callable[[Callable[..., Any]], bytes],
+        refusal: str = "",
+        answers: Path = Path(),
+    ) -> None:
+        self.answers = answers
         self._session = session
         self._refusal = refusal
         self._pack = pack

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.course.answers import wrong_answers
-from autograder.judging.hidden_tests import files_of
+from autograder.judging.hidden_tests import files_of, files_of_hunts
 
 
 def fingerprint_of(exercise: str, hidden: Path, answers: Path) -> str:
@@ -22,6 +22,8 @@ def fingerprint_of(exercise: str, hidden: Path, answers: Path) -> str:
     digest = hashlib.sha256(hidden_tests_of(exercise, hidden).encode())
     for name, text in wrong_answers(answers, exercise).items():
         digest.update(f"\n{name}\n{text}".encode())
+    for file in files_of_hunts(files_of(exercise, hidden)):
+        digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 

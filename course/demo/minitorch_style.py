@@ -145,13 +145,6 @@ class Module:
         return [pair[1] for pair in self.named_parameters()]
 
 
-# exercise: derivatives.forward_difference
-def forward_difference(f, *vals, arg=0, epsilon=1e-6):
-    valsAdd = [*vals]
-    valsAdd[arg] = valsAdd[arg] + epsilon
-    return (f(*valsAdd) - f(*vals)) / epsilon
-
-
 # exercise: derivatives.central_difference
 def central_difference(f, *vals, arg=0, epsilon=1e-6):
     valsAdd, valsSub = [*vals], [*vals]

@@ -11,15 +11,15 @@ import pytest
 
 from autograder import expect, pictures
 
-WATCHED = ("threads", "layout", "waiting", "memory", "transactions")
+WATCHED = ("threads", "layout", "waiting", "memory", "transactions", "passes")
 """Groups whose points rest on what a witness inside the sandbox reports: see `autograder.judging.watched`."""
 
 tensor_map = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_map")
-tensor_zip = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_zip")
+pool_practice = functools.partial(pytest.mark.exercise, "cuda_ops._pool_practice")
 sum_practice = functools.partial(pytest.mark.exercise, "cuda_ops._sum_practice")
+scan_practice = functools.partial(pytest.mark.exercise, "cuda_ops._scan_practice")
 tensor_reduce = functools.partial(pytest.mark.exercise, "cuda_ops.tensor_reduce")
 turn_practice = functools.partial(pytest.mark.exercise, "cuda_ops._turn_practice")
-mm_practice = functools.partial(pytest.mark.exercise, "cuda_ops._mm_practice")
 matrix_multiply = functools.partial(pytest.mark.exercise, "cuda_ops._tensor_matrix_multiply")
 
 ANY_STRIDES = "cuda_ops.tensor_map: 'Both may have any strides.'"
@@ -54,10 +54,17 @@ def sums(seen, blocks, missing):
     return [float(values[start : start + block].sum()) for start in range(0, len(values), block)]
 
 
-def product(size):
-    """Return the product that `_mm_practice` should write, computed here."""
-    a, b = numbers(2 * size * size).reshape(2, size, size)
-    return (a @ b).ravel().tolist()
+def pooled(seen, blocks, missing):
+    """Return what `_pool_practice` should write, computed here."""
+    values = numbers(LONGEST)[: blocks * block_of(seen["block"]) - missing]
+    return [float(values[max(0, i - 2) : i + 1].sum()) for i in range(len(values))]
+
+
+def totals(seen, blocks, missing):
+    """Return what `_scan_practice` should write, computed here."""
+    block = block_of(seen["block"])
+    values = numbers(LONGEST)[: blocks * block - missing]
+    return [float(values[i - i % block : i + 1].sum()) for i in range(len(values))]
 
 
 # A kernel could see by its launch which test it is run for, and do the work in some launches alone. So each launch in
@@ -92,6 +99,15 @@ OF_OTHERS = ("barrier", "outside", "write-write")
 
 OF_PRODUCTS = (*OF_OTHERS, "uninitialised")
 """Also reading shared memory that nobody has written: it holds nan, which every product and sum that it enters shows."""
+
+
+def enough_passes(block, products):
+    """Return the passes with which a block gets by for one tile of a and b each, if neighbours in x follow their rows.
+
+    A warp writes an element of each tile, twice if 0.0 comes first, in 2 passes each time: a float64 takes two banks.
+    For each product it reads some elements of a column of a and of a row of b, in 2 passes and 1, or 1 and 2.
+    """
+    return -(-block * block // 32) * (8 + 3 * products)
 
 
 TOO_EARLY = "the sums of tiles that are overwritten while other threads still read them"
@@ -320,126 +336,158 @@ def test_map_many_dimensions(student):
     )
 
 
-# --- cuda_ops.tensor_zip ------------------------------------------------------------------------------------
-
-ZIPPED = "cuda_ops.tensor_zip: 'thread i computes element i of the output and threads left over touch nothing'"
-BY_ITSELF = "cuda_ops.tensor_zip: 'Each input is broadcast to the output's shape by itself, and all three may have any strides.'"
+# --- cuda_ops._pool_practice --------------------------------------------------------------------------------
 
 
-@tensor_zip(group="values", because="cuda_ops.tensor_zip: 'Two numbers, from a and from b in this order'")
-def test_zip_order_of_the_inputs(student):
-    """fn gets the number from a first."""
+def launch_pool(mg, blocks, missing, values):
+    """Probe: what a launch on blocks of which the last is not full gives."""
+    from minigrad.checks import launches
 
-    def observe(mg, a, b):
-        from minigrad.checks import launches
-
-        kernel = mg.cuda_ops.tensor_zip(launches.difference)
-        return launches.run_zip(kernel, launches.result(6), a, b, threads=6)
-
-    a, b = numbers(6), numbers(12)[6:]
-    launched(
-        student(observe, a, b),
-        10 * a - b,
-        hint="fn(a's number, b's number)",
-        misconception="inputs-swapped",
-    )
+    return launches.pool_practice(mg.cuda_ops._pool_practice, blocks, missing, values)
 
 
-@tensor_zip(
+@pool_practice(
     group="values",
-    because="cuda_ops.tensor_zip: 'Return a CUDA kernel that combines two tensors, element by element...one thread for each element.'",
+    because="cuda_ops._pool_practice: 'theirs were brought by the block before'",
 )
-def test_zip_several_blocks(student):
-    """Threads of all blocks take part."""
-
-    def observe(mg, a, b):
-        from minigrad.checks import launches
-
-        kernel = mg.cuda_ops.tensor_zip(launches.difference)
-        return launches.run_zip(kernel, launches.result(10), a, b, threads=2)
-
-    a, b = numbers(10), numbers(20)[10:]
+def test_pool_across_blocks(student):
+    """At the beginning of a block, the neighbours are those that another block has brought."""
+    seen = student(launch_pool, 3, 0, numbers(LONGEST))
     launched(
-        student(observe, a, b),
-        10 * a - b,
-        hint="threadIdx counts within a block; the number in the grid also needs blockIdx and blockDim",
-        misconception="thread-number-in-block",
+        seen,
+        pooled(seen, 3, 0),
+        apart=OF_OTHERS,
+        hint="the first thread of a block has two neighbours in a, before its block, and the second one has one",
+        misconception="neighbours-of-another-block-forgotten",
     )
 
 
-@tensor_zip(group="threads", because=ZIPPED)
-def test_zip_threads_left_over(student):
+@pool_practice(
+    group="values",
+    because="cuda_ops._pool_practice: 'those neither read nor write global memory'",
+)
+def test_pool_last_block_not_full(student):
     """Threads beyond the last element touch nothing."""
-
-    def observe(mg, a, b):
-        from minigrad.checks import launches
-
-        kernel = mg.cuda_ops.tensor_zip(launches.add)
-        return launches.run_zip(kernel, launches.result(5), a, b, blocks=3, threads=4)
-
-    a, b = numbers(5), numbers(10)[5:]
+    seen = student(launch_pool, 2, 3, numbers(LONGEST))
     launched(
-        student(observe, a, b),
-        a + b,
-        hint="a thread whose number is not below out_size has no element",
+        seen,
+        pooled(seen, 2, 3),
+        apart=OF_OTHERS,
+        hint="a thread whose number in the grid is not below size has no element",
         misconception="no-guard",
     )
 
 
-@tensor_zip(group="layout", because=BY_ITSELF)
-def test_zip_strides_of_each(student):
-    """Each of the two inputs is read by its own strides."""
-
-    def observe(mg, a, b):
-        from minigrad.checks import launches
-
-        kernel = mg.cuda_ops.tensor_zip(launches.difference)
-        return launches.run_zip(kernel, launches.result(3, 4), a, b.T)
-
-    a, b = numbers(3, 4), numbers(2, 4, 3)[1]
+@pool_practice(
+    group="values",
+    because="cuda_ops._pool_practice: 'as far as these are there'",
+)
+def test_pool_begins_with_the_first_element(student):
+    """The first two elements have fewer neighbours: nothing is read before the first one."""
+    seen = student(launch_pool, 1, 0, numbers(LONGEST))
     launched(
-        student(observe, a, b),
-        10 * a - b.T,
-        hint="b's position comes from b's index and b's strides",
-        misconception="strides-of-a-for-both",
+        seen,
+        pooled(seen, 1, 0),
+        apart=OF_OTHERS,
+        hint="element i has a neighbour at distance 2 only if i is at least 2",
+        misconception="reads-before-the-array",
     )
 
 
-@tensor_zip(group="layout", because=BY_ITSELF)
-def test_zip_strides_of_the_output(student):
-    """An output that is turned round in its storage is written by its own strides."""
-
-    def observe(mg, a, b):
-        from minigrad.checks import launches
-
-        kernel = mg.cuda_ops.tensor_zip(launches.difference)
-        return launches.run_zip(kernel, launches.result(3, 4, order=(1, 0)), a, b)
-
-    a, b = numbers(3, 4), numbers(2, 3, 4)[1]
-    launched(
-        student(observe, a, b),
-        10 * a - b,
-        hint="i is the element's number in row-major order, not its position in the storage",
-        misconception="number-taken-for-position",
+@pool_practice(
+    group="waiting",
+    because="cuda_ops._pool_practice: 'all threads of the block wait'",
+)
+def test_pool_waits_after_loading(student):
+    """No thread reads what another one has brought before all have waited."""
+    waited(
+        student(launch_pool, 3, 0, numbers(LONGEST)),
+        [EARLY],
+        hint="cuda.syncthreads() between bringing and reading",
+        misconception="missing-syncthreads",
     )
 
 
-@tensor_zip(group="layout", because=BY_ITSELF)
-def test_zip_broadcasts_each(student):
-    """Two inputs that are both smaller than the output are broadcast, each in its own way."""
+@pool_practice(
+    group="waiting",
+    because="cuda_ops._pool_practice: 'every thread of a block must come to every ``cuda.syncthreads()``'",
+)
+def test_pool_all_threads_wait(student):
+    """Threads of the last block that have no element wait with the others."""
+    waited(
+        student(launch_pool, 2, 3, numbers(LONGEST)),
+        ["barrier"],
+        hint="the guard is around reading and writing, and the barrier is outside of it",
+        misconception="syncthreads-under-the-guard",
+    )
 
-    def observe(mg, a, b):
-        from minigrad.checks import launches
 
-        kernel = mg.cuda_ops.tensor_zip(launches.difference)
-        return launches.run_zip(kernel, launches.result(2, 3, 4), a, b)
+@pool_practice(
+    group="memory",
+    because="cuda_ops._pool_practice: 'It finds the two neighbours in shared memory, where other threads have brought them.'",
+)
+def test_pool_reads_little(student):
+    """Three blocks read each element once, and the last two of each block before once or twice more."""
+    seen = student(launch_pool, 3, 0, numbers(LONGEST))
+    few = 3 * block_of(seen["block"]) + 3 * 2
+    expect(
+        [seen["exchanged"], max(seen["total"], few)],
+        [True, few],
+        hint="whether threads exchange elements, and the reads of global memory by all threads: neighbours are found in shared memory",
+        misconception="three-reads-each",
+    )
+    arrays_only(seen)
 
-    a, b = numbers(4), numbers(2, 3, 1)
-    launched(
-        student(observe, a, b),
-        10 * a - b,
-        hint="broadcast_index once for each input, from the index in the output, into a buffer of its own",
-        misconception="one-index-for-both",
+
+@pool_practice(
+    group="memory",
+    because="cuda_ops._pool_practice: 'The thread whose number in the whole grid is i reads a[i] from global memory, once, into shared memory'",
+)
+def test_pool_each_thread_its_own(student):
+    """The busiest thread reads global memory and shared memory three times at most, and writes one sum."""
+    seen = student(launch_pool, 3, 0, numbers(LONGEST))
+    if block_of(seen["block"]) <= 3:
+        expect(
+            f"{seen['block']} threads in a block",
+            "more",
+            hint="so few find no neighbours in their block, or let one thread do everything: take a BLOCK_DIM of 8, 16 or 32",
+        )
+    expect(
+        [max(seen["shared_reads"], 3), max(seen["writes"], 1)],
+        [3, 1],
+        hint="reads of shared memory, and writes of sums, by the busiest thread: every thread has one sum",
+        misconception="one-thread-does-all",
+    )
+    expect(
+        seen["reads"] <= 3,
+        True,
+        hint="every thread brings its own element, and the first two of a block read what lies before it",
+        misconception="one-thread-brings-all",
+    )
+
+
+@pool_practice(
+    group="memory",
+    because="cuda_ops._pool_practice: 'Shared memory is ``cuda.shared.array(BLOCK_DIM, numba.float64)``'",
+)
+def test_pool_keeps_every_digit(student):
+    """Thirds that pass through shared memory are still thirds, to the last digit."""
+
+    def observe(mg, values):
+        import numpy as np
+
+        from minigrad.backends.gpu.launching import block_dim
+        from minigrad.debug import cuda_races
+
+        kernel = mg.cuda_ops._pool_practice
+        block = block_dim(kernel, mg.cuda_ops.BLOCK_DIM)
+        return cuda_races(kernel, 1, block, np.full(2, np.nan), values, 2).args[0].tolist()
+
+    expect(
+        student(observe, np.array([1.0 / 3.0, 1.0 / 3.0])),
+        [1.0 / 3.0, 2.0 / 3.0],
+        hint="numba.float64 has 16 digits, numba.float32 has 7",
+        misconception="single-precision",
     )
 
 
@@ -683,6 +731,181 @@ def test_sum_keeps_every_digit(student):
     expect(
         student(observe, np.array([1.0 / 3.0])),
         [1.0 / 3.0],
+        hint="numba.float64 has 16 digits, numba.float32 has 7",
+        misconception="single-precision",
+    )
+
+
+# --- cuda_ops._scan_practice --------------------------------------------------------------------------------
+
+
+def launch_scan(mg, blocks, missing, values):
+    """Probe: what a launch on blocks of which the last is not full gives."""
+    from minigrad.checks import launches
+
+    return launches.scan_practice(mg.cuda_ops._scan_practice, blocks, missing, values)
+
+
+@scan_practice(
+    group="values",
+    because="cuda_ops._scan_practice: 'Block b looks at the elements from b * BLOCK_DIM to (b + 1) * BLOCK_DIM - 1'",
+)
+def test_scan_each_block_its_own(student):
+    """Each block begins anew, with its own elements."""
+    seen = student(launch_scan, 3, 0, numbers(LONGEST))
+    launched(
+        seen,
+        totals(seen, 3, 0),
+        apart=OF_PRODUCTS,
+        hint="the first element of a block is number blockIdx.x * BLOCK_DIM",
+        misconception="every-block-the-first",
+    )
+
+
+@scan_practice(
+    group="values",
+    because="cuda_ops._scan_practice: 'the sum of these elements up to a[i], a[i] included'",
+)
+def test_scan_own_element_included(student):
+    """The total of an element has the element in it."""
+    seen = student(launch_scan, 1, 0, numbers(LONGEST))
+    launched(
+        seen,
+        totals(seen, 1, 0),
+        apart=OF_PRODUCTS,
+        hint="the first total is the first element, and not 0",
+        misconception="own-element-left-out",
+    )
+
+
+@scan_practice(
+    group="values",
+    because="cuda_ops._scan_practice: 'those neither read nor write global memory'",
+)
+def test_scan_last_block_not_full(student):
+    """Threads beyond the last element touch no global memory."""
+    seen = student(launch_scan, 2, 3, numbers(LONGEST))
+    launched(
+        seen,
+        totals(seen, 2, 3),
+        apart=OF_PRODUCTS,
+        hint="a thread whose number in the grid is not below size has no element",
+        misconception="no-guard",
+    )
+
+
+@scan_practice(
+    group="waiting",
+    because="cuda_ops._scan_practice: 'that the thread at this distance before it had at the step's beginning'",
+)
+def test_scan_waits_after_writing(student):
+    """No thread reads a total before all have written theirs."""
+    waited(
+        student(launch_scan, 3, 0, numbers(LONGEST)),
+        [EARLY],
+        hint="cuda.syncthreads() between writing the totals and reading them",
+        misconception="missing-syncthreads",
+    )
+
+
+@scan_practice(
+    group="waiting",
+    because="cuda_ops._scan_practice: 'that the thread at this distance before it had at the step's beginning'",
+)
+def test_scan_waits_before_the_next_step(student):
+    """No thread overwrites a total that another one still has to read."""
+    waited(
+        student(launch_scan, 3, 0, numbers(LONGEST)),
+        [LATE],
+        hint="two barriers in each step: all have written before anyone reads, and all have read before anyone writes",
+        misconception="total-overwritten-too-early",
+    )
+
+
+@scan_practice(
+    group="waiting",
+    because="cuda_ops._scan_practice: 'every thread of a block must come to every ``cuda.syncthreads()``'",
+)
+def test_scan_all_threads_wait(student):
+    """Threads that add nothing in a step wait with the others."""
+    waited(
+        student(launch_scan, 3, 0, numbers(LONGEST)),
+        ["barrier"],
+        hint="cuda.syncthreads() stands outside of every `if` that only some threads enter",
+        misconception="syncthreads-in-branch",
+    )
+
+
+@scan_practice(
+    group="memory",
+    because="cuda_ops._scan_practice: 'Each thread reads one element from global memory, once, and writes one total.'",
+)
+def test_scan_reads_once(student):
+    """The busiest thread reads global memory once, and writes it once."""
+    seen = student(launch_scan, 3, 0, numbers(LONGEST))
+    expect(
+        [seen["reads"], seen["writes"]],
+        [1, 1],
+        hint="global memory is slow: one read, one write, and the rest happens in shared memory",
+        misconception="totals-in-global-memory",
+    )
+    arrays_only(seen)
+
+
+@scan_practice(
+    group="memory",
+    because="cuda_ops._scan_practice: 'It reads at most two places of shared memory in a step.'",
+)
+def test_scan_in_steps(student):
+    """The busiest thread reads shared memory a few times for each doubling, not once for each element before it."""
+    seen = student(launch_scan, 3, 0, numbers(LONGEST))
+    block = block_of(seen["block"])
+    steps = (block - 1).bit_length()
+    if 2 * steps + 1 >= block:
+        expect(
+            f"{block} threads in a block",
+            "more",
+            hint="with so few, steps save nothing: take a BLOCK_DIM of 8, 16 or 32",
+        )
+    expect(
+        seen["shared_reads"] >= steps,
+        True,
+        hint="so few reads of shared memory make no totals: in each step a thread reads what another one has put there",
+    )
+    expect(
+        seen["shared_reads"] <= 2 * steps + 1 and seen["foreign"] <= 2 * steps,
+        True,
+        hint="a thread that adds up all elements before it reads them one by one: let the distance double",
+        misconception="each-adds-all-before",
+    )
+    expect(
+        seen["rounds"] <= 2 * steps,
+        True,
+        hint="threads that add one after the other take a step for each element: in each step all of them add",
+        misconception="one-after-the-other",
+    )
+
+
+@scan_practice(
+    group="memory",
+    because="cuda_ops._scan_practice: 'Shared memory is ``cuda.shared.array(BLOCK_DIM, numba.float64)``'",
+)
+def test_scan_keeps_every_digit(student):
+    """Thirds that pass through shared memory are still thirds, to the last digit."""
+
+    def observe(mg, values):
+        import numpy as np
+
+        from minigrad.backends.gpu.launching import block_dim
+        from minigrad.debug import cuda_races
+
+        kernel = mg.cuda_ops._scan_practice
+        block = block_dim(kernel, mg.cuda_ops.BLOCK_DIM)
+        return cuda_races(kernel, 1, block, np.full(2, np.nan), values, 2).args[0].tolist()
+
+    expect(
+        student(observe, np.array([1.0 / 3.0, 1.0 / 3.0])),
+        [1.0 / 3.0, 2.0 / 3.0],
         hint="numba.float64 has 16 digits, numba.float32 has 7",
         misconception="single-precision",
     )
@@ -978,174 +1201,20 @@ def test_turn_practice_coalesced(student):
     )
 
 
-# --- cuda_ops._mm_practice ----------------------------------------------------------------------------------
-
-
-@mm_practice(
-    group="values", because="cuda_ops._mm_practice: 'The matrices lie row by row, a[i, j] at ``a[i * size + j]``.'"
+@turn_practice(
+    group="passes",
+    because="cuda_ops._turn_practice: 'Threads of a warp never ask one bank for several elements.'",
 )
-def test_mm_practice_values(student):
-    """The product has rows of a and columns of b."""
-
-    def observe(mg, values):
-        from minigrad.checks import launches
-
-        return launches.mm_practice(mg.cuda_ops._mm_practice, 3, values)
-
-    seen = student(observe, numbers(18))
-    launched(
-        seen,
-        product(3),
-        apart=OF_PRODUCTS,
-        hint="element (i, j) is the sum over k of a[i, k] * b[k, j]",
-        misconception="tile-index-swapped",
-    )
-
-
-@mm_practice(group="values", because="cuda_ops._mm_practice: 'those outside the matrix write nothing'")
-def test_mm_practice_smaller_than_the_block(student):
-    """Threads outside the matrix touch neither the matrices nor what lies behind them."""
-
-    def observe(mg, values):
-        from minigrad.checks import launches
-
-        return launches.mm_practice(mg.cuda_ops._mm_practice, 2, values)
-
-    seen = student(observe, numbers(8))
-    launched(
-        seen,
-        product(2),
-        apart=OF_PRODUCTS,
-        hint="the row and the column must both be below size",
-        misconception="no-guard",
-    )
-
-
-@mm_practice(
-    group="waiting",
-    because="cuda_ops._mm_practice: 'The block reads each element of a and b from global memory once, into shared memory; waits; computes from shared memory only'",
-)
-def test_mm_practice_waits(student):
-    """No thread computes before all have brought their elements."""
-
-    def observe(mg, values):
-        from minigrad.checks import launches
-
-        return launches.mm_practice(mg.cuda_ops._mm_practice, 3, values)
-
-    waited(
-        student(observe, numbers(18)),
-        RACES,
-        hint="cuda.syncthreads() between filling shared memory and reading it",
-        misconception="missing-syncthreads",
-    )
-
-
-@mm_practice(
-    group="waiting",
-    because="cuda_ops._mm_practice: 'The block has BLOCK_DIM x BLOCK_DIM threads: those outside the matrix write nothing.'",
-)
-def test_mm_practice_all_threads_wait(student):
-    """Threads outside the matrix wait with the others."""
-
-    def observe(mg, values):
-        from minigrad.checks import launches
-
-        return launches.mm_practice(mg.cuda_ops._mm_practice, 2, values)
-
-    waited(
-        student(observe, numbers(8)),
-        ["barrier"],
-        hint="cuda.syncthreads() stands outside of every `if` that only some threads of a block enter",
-        misconception="syncthreads-in-branch",
-    )
-
-
-@mm_practice(
-    group="memory", because="cuda_ops._mm_practice: 'The block reads each element of a and b from global memory once'"
-)
-def test_mm_practice_reads_once(student):
-    """A thread reads one element of a and one of b from global memory."""
-
-    def observe(mg, values):
-        from minigrad.checks import launches
-
-        return launches.mm_practice(mg.cuda_ops._mm_practice, 3, values)
-
-    seen = student(observe, numbers(18))
-    expect(
-        seen["reads"],
-        2,
-        hint="the products are made of what lies in shared memory",
-        misconception="reads-global-memory-in-the-loop",
-    )
-
-
-@mm_practice(group="memory", because="cuda_ops._mm_practice: 'writes each element of out once'")
-def test_mm_practice_writes_once(student):
-    """The sum is kept in a variable of the thread's own, and written at the end."""
-
-    def observe(mg, values):
-        from minigrad.checks import launches
-
-        return launches.mm_practice(mg.cuda_ops._mm_practice, 3, values)
-
-    seen = student(observe, numbers(18))
-    expect(
-        seen["writes"],
-        1,
-        hint="add up in a local variable, not in out",
-        misconception="accumulates-in-global-memory",
-    )
-
-
-@mm_practice(group="memory", because="cuda_ops._mm_practice: 'one line for each array'")
-def test_mm_practice_two_arrays(student):
-    """a and b have shared arrays of their own."""
-
-    def observe(mg, values):
-        from minigrad.checks import launches
-
-        return launches.mm_practice(mg.cuda_ops._mm_practice, 2, values)
-
-    seen = student(observe, numbers(8))
-    expect(
-        ["alias" in seen["kinds"], seen["shared"]],
-        [False, 2],
-        hint="this many shared arrays were used: a line with cuda.shared.array for each of the two",
-        when={
-            (False, 1): ("shared-arrays-are-one", "one shared array was used for both: give each a line of its own"),
-            (True, 2): (
-                "shared-arrays-are-one",
-                "two shared arrays were made on one line: give each a line of its own",
-            ),
-        },
-    )
+def test_turn_practice_asks_different_banks(student):
+    """Each row of a tile takes one pass over shared memory to be written, and one to be read."""
+    seen = student(turn, 64, numbers(101))
+    few = 2 * 64 * 64 // 32
     arrays_only(seen)
-
-
-@mm_practice(
-    group="memory",
-    because="cuda_ops._mm_practice: 'Shared memory is ``cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)``'",
-)
-def test_mm_practice_keeps_every_digit(student):
-    """Thirds that pass through shared memory are still thirds, to the last digit."""
-
-    def observe(mg, thirds):
-        import numpy as np
-
-        from minigrad.backends.gpu.launching import block_dim
-        from minigrad.debug import cuda_races
-
-        kernel = mg.cuda_ops._mm_practice
-        block = block_dim(kernel, mg.cuda_ops.BLOCK_DIM)
-        return cuda_races(kernel, 1, (block, block), np.full(1, np.nan), thirds, thirds.copy(), 1).args[0].tolist()
-
     expect(
-        student(observe, np.array([1.0 / 3.0])),
-        [1.0 / 9.0],
-        hint="numba.float64 has 16 digits, numba.float32 has 7",
-        misconception="single-precision",
+        [seen["out"] == turned(64), seen["exchanged"], max(seen["passes"], few)],
+        [True, True, few],
+        hint="whether the result is right, whether threads exchange elements, and the passes over shared memory: 33 columns",
+        misconception="tile-without-padding",
     )
 
 
@@ -1265,7 +1334,7 @@ def test_matmul_several_blocks(student):
         seen,
         a @ b,
         apart=OF_PRODUCTS,
-        hint="the row in the matrix is blockIdx.x * BLOCK_DIM + threadIdx.x; it may lie beyond the last one",
+        hint="the row in the matrix is blockIdx.y * BLOCK_DIM + threadIdx.y; it may lie beyond the last one",
         misconception="no-guard",
     )
 
@@ -1440,4 +1509,52 @@ def test_matmul_writes_once(student):
         1,
         hint="add up in a local variable, not in out",
         misconception="accumulates-in-global-memory",
+    )
+
+
+NEIGHBOURS = "cuda_ops._tensor_matrix_multiply: 'threads that are neighbours in x touch elements that lie side by side in a row, or the same one: of a, of b and of out, and in the tiles.'"
+WIDE = (1, 8, 8), (1, 8, 16)
+
+
+def multiply_wide(mg, a, b):
+    """Probe: a product of float32, 8 x 8 times 8 x 16."""
+    import numpy as np
+
+    from minigrad.checks import launches
+
+    out = launches.result(1, 8, 16).astype(np.float32)
+    return launches.matmul(mg.cuda_ops._tensor_matrix_multiply, out, a.astype(np.float32), b.astype(np.float32))
+
+
+@matrix_multiply(group="transactions", because=NEIGHBOURS)
+def test_matmul_neighbours_in_global_memory(student):
+    """Eight float32 side by side are one transaction of 32 bytes, and a block beside the first has the next columns."""
+    a, b = stacks(*WIDE)
+    seen = student(multiply_wide, a, b)
+    block = block_of(seen["block"])
+    few = 8 * -(-16 // block) + 16 + 16  # rows of a, for each column of blocks, and halves of rows of b and of out
+    counted = max(sum(seen["transactions"]), few) if block % 8 == 0 else few
+    arrays_only(seen)
+    expect(
+        [seen["out"] == (a @ b).tolist(), counted],
+        [True, few],
+        hint="whether the result is right, and the transactions with global memory: x counts columns, of a block and of the grid",
+        misconception="x-counts-rows",
+    )
+
+
+@matrix_multiply(group="passes", because=NEIGHBOURS)
+def test_matmul_neighbours_in_shared_memory(student):
+    """Along the rows of both tiles, a warp takes three passes at most for each product."""
+    a, b = stacks(*WIDE)
+    seen = student(multiply_wide, a, b)
+    block = block_of(seen["block"])
+    deep, wide = -(-8 // block), -(-16 // block)
+    few = deep * deep * wide * enough_passes(block, block)
+    arrays_only(seen)
+    expect(
+        [seen["exchanged"], max(seen["passes"], few)],
+        [True, few],
+        hint="whether threads exchange elements, and the passes over shared memory: neighbours in x read along a row of b's tile",
+        misconception="tile-of-b-turned",
     )

@@ -241,7 +241,10 @@ def test_several_arguments(student):
     )
 
 
-@jvp(group="levels", because="lesson 10, 'Whose tangent is it?': x moves at the outer level, and there alone.")
+@jvp(
+    group="levels",
+    because="lesson 10, 'Whose tangent is it?': At the higher level, which belongs to the inner derivative, x is a constant",
+)
 def test_known_trap(student):
     """d/dx [x * d/dy (x + y)] is 1."""
 

@@ -1,4 +1,4 @@
-"""Hidden tests of the two duties of the tensors' engine: gradients get their inputs' shapes, and leaves add them up."""
+"""Hidden tests of the tensors' engine: gradients get their inputs' shapes."""
 
 import functools
 
@@ -8,7 +8,6 @@ import pytest
 from autograder import expect
 
 unbroadcast = functools.partial(pytest.mark.exercise, "engine.unbroadcast")
-accumulate_grad = functools.partial(pytest.mark.exercise, "engine.accumulate_grad")
 
 REPEATED = "engine.unbroadcast: 'its derivative is the sum over all of them.'"
 
@@ -119,108 +118,5 @@ def test_summed_gradients_can_be_differentiated(student):
         student(observe, np.array([1.0, -2.0, 0.5]), 3.0),
         [2.0, -4.0, 1.0],
         hint="use the gradient's own methods, sum and view: what goes by way of an array has no history",
-        misconception="cut-off-the-graph",
-    )
-
-
-# --- accumulate_grad ----------------------------------------------------------------------------------------
-
-
-@accumulate_grad(group="values", because="engine.accumulate_grad: 'to what a leaf has from earlier ones'")
-def test_passes_add_up(student):
-    """The gradients of three passes add up, element by element."""
-
-    def observe(mg, gradients):
-        leaf, found = mg.tensor(np.zeros(2)).requires_grad_(), []
-        try:
-            for gradient in gradients:
-                (leaf * 1.0).backward(mg.tensor(gradient))
-                found.append(leaf.grad.tolist())
-        except ValueError as error:
-            return type(error).__name__
-        return found
-
-    gradients = [np.array([1.0, 10.0]), np.array([2.0, 20.0]), np.array([4.0, 40.0])]
-    expect(
-        student(observe, gradients),
-        [[1.0, 10.0], [3.0, 30.0], [7.0, 70.0]],
-        hint="leaf.grad + gradient, once there is a gradient",
-        misconception="overwritten",
-        when={
-            "ValueError": (
-                "asked-whether-true",
-                "a tensor of several elements is neither true nor false: ask `is None`",
-            ),
-            ((2.0, 20.0), (4.0, 40.0), (8.0, 80.0)): ("first-one-added-twice", "the first gradient is there twice"),
-        },
-    )
-
-
-@accumulate_grad(
-    group="memory", because="engine.accumulate_grad: 'since the gradient's memory may be another tensor's too.'"
-)
-def test_first_gradient_is_a_copy(student):
-    """What is written to a leaf's gradient does not show in the gradient that a hook returned."""
-
-    def observe(mg, gradient):
-        mine = mg.tensor(gradient)
-        leaf = mg.tensor(np.zeros(2)).requires_grad_()
-        leaf.register_hook(lambda d: mine)
-        (leaf * 1.0).backward(mg.tensor(gradient))
-        leaf.grad.zero_()
-        return mine.tolist()
-
-    expect(
-        student(observe, np.array([3.0, 5.0])),
-        [3.0, 5.0],
-        hint="store gradient.clone() first",
-        misconception="memory-shared",
-    )
-
-
-@accumulate_grad(
-    group="memory", because="engine.accumulate_grad: 'so that who holds the earlier gradient still has its values'"
-)
-def test_an_earlier_gradient_keeps_its_values(student):
-    """A gradient that was kept from the first pass is not changed by the second; nor is the second's own."""
-
-    def observe(mg, first, second):
-        leaf, given = mg.tensor(np.zeros(2)).requires_grad_(), mg.tensor(second)
-        (leaf * 1.0).backward(mg.tensor(first))
-        kept = leaf.grad
-        mg.engine.accumulate_grad(leaf, given)
-        return [kept.tolist(), given.tolist()]
-
-    expect(
-        student(observe, np.array([3.0, 5.0]), np.array([1.0, 1.0])),
-        [[3.0, 5.0], [1.0, 1.0]],
-        hint="write leaf.grad = leaf.grad + gradient: += changes a tensor in place",
-        misconception="changed-in-place",
-        when={
-            ((3.0, 5.0), (4.0, 6.0)): ("gradient-changed-in-place", "the gradient that is given belongs to the caller"),
-        },
-    )
-
-
-@accumulate_grad(
-    group="higher",
-    because="engine.accumulate_grad: 'it is recorded where gradients are to be differentiated again, which x.detach() is not.'",
-)
-def test_stored_gradients_can_be_differentiated(student):
-    """The gradient of a cube, stored by a recorded pass, has a gradient of its own."""
-
-    def observe(mg, x):
-        leaf = mg.tensor(x).requires_grad_()
-        (leaf * leaf * leaf).sum().backward(create_graph=True)
-        first, leaf.grad = leaf.grad, None
-        if not first.requires_grad:
-            return "a constant"
-        first.sum().backward()
-        return leaf.grad.tolist()
-
-    expect(
-        student(observe, np.array([2.0, -1.0])),
-        [12.0, -6.0],
-        hint="clone() keeps the history of the gradient; detach() and arrays do not",
         misconception="cut-off-the-graph",
     )

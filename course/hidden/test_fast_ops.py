@@ -1,4 +1,4 @@
-"""Hidden tests of the kernels for all cores: map, zip, reduce and matrix multiplication.
+"""Hidden tests of the kernels for all cores: map, reduce and matrix multiplication.
 
 What a kernel computes is seen in plain Python, where an index out of bounds is an error. Races are looked for by
 `minigrad.debug.races`, which needs no luck. One test of each exercise compiles the kernel and runs it in parallel.
@@ -13,12 +13,10 @@ WATCHED = ("parallel", "aligned", "inner")
 """Groups whose points rest on what a witness inside the sandbox reports: see `autograder.judging.watched`."""
 
 MAP = "fast_ops.tensor_map"
-ZIP = "fast_ops.tensor_zip"
 REDUCE = "fast_ops.tensor_reduce"
 MATMUL = "fast_ops._tensor_matrix_multiply"
 
 SIX = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
-TENS = [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
 # A kernel could see by what it is called with which test it is run for, and run in parallel in that one alone. So each
 # call in which its loops are looked at is also one of a test of values: with the same arrays and the same function.
 SEVEN = [0.0, 1.0, 2.0, 900.0, 3.0, 4.0, 5.0]
@@ -27,11 +25,6 @@ OF_MAP = {
     "strides": [[2, 3], [3, 1], SEVEN, [2, 3], [4, 1]],
     "shapes": [[2, 3], [3, 1], [1.0, 2.0, 3.0, 900.0, 901.0, 902.0], [1, 3], [3, 1]],
 }
-OF_ZIP = {
-    "agree": [[2, 3], [1, 2], SIX, [2, 3], [1, 2], TENS, [2, 3], [1, 2]],
-    "strides": [[2, 3], [3, 1], [*SIX, 900.0], [2, 3], [3, 1], [*TENS, 900.0], [2, 3], [1, 2]],
-    "shapes": [[2, 3], [3, 1], [*SIX, 900.0], [2, 3], [3, 1], [*TENS, 900.0], [1, 3], [3, 1]],
-}
 SQUARES = [float(i * i) for i in range(12)]
 OF_REDUCE = [[2, 1, 3], [3, 7, 1], SQUARES, [2, 2, 3], [6, 3, 1], 1]
 OF_MATMUL = [
@@ -39,6 +32,13 @@ OF_MATMUL = [
     *([float(i) for i in range(12)], [3, 2, 2], [4, 2, 1]),
     *([10.0 * i for i in range(12)], [3, 2, 2], [4, 2, 1]),
 ]
+
+TALL = [
+    *([3, 3, 2], [6, 2, 1]),
+    *([float(i) for i in range(18)], [3, 3, 2], [6, 2, 1]),
+    *([10.0 * i for i in range(12)], [3, 2, 2], [4, 2, 1]),
+]
+"""Three matrices, three rows: a loop over either has more iterations than one over columns, or along a sum."""
 
 REFUSED = "the message is the compiler's: arrays, numbers and loops are what it is made for"
 BUFFER = (
@@ -66,24 +66,6 @@ def run_map(mg, out_shape, out_strides, storage, in_shape, in_strides):
     parts = [np.array(part, dtype=np.int64) for part in (out_shape, out_strides, in_shape, in_strides)]
     try:
         kernel(out, *parts[:2], np.array(storage), *parts[2:])
-    except (IndexError, ValueError) as error:
-        if str(error).startswith("only integers"):
-            raise  # an index is a float: the message and its line say more
-        return type(error).__name__
-    return out.tolist()
-
-
-def run_zip(mg, out_shape, out_strides, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides):
-    """Run the student's kernel of a - 2 b in Python; return out."""
-    from minigrad.compiling import interpreted
-
-    out = np.full(int(np.prod(out_shape)), -77.0)
-    kernel = interpreted(mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b))
-    parts = [
-        np.array(part, dtype=np.int64) for part in (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
-    ]
-    try:
-        kernel(out, *parts[:2], np.array(a_storage), *parts[2:4], np.array(b_storage), *parts[4:])
     except (IndexError, ValueError) as error:
         if str(error).startswith("only integers"):
             raise  # an index is a float: the message and its line say more
@@ -239,7 +221,7 @@ def test_map_into_any_layout(student):
 
 
 @pytest.mark.exercise(
-    MAP, group="parallel", because="fast_ops.tensor_map: 'the main loop runs in parallel, over `prange`'"
+    MAP, group="parallel", because="fast_ops.tensor_map: 'each loop over elements runs in parallel, over `prange`'"
 )
 def test_map_loops_run_in_parallel(student):
     """Both loops, with indices and without, are shared out between the threads."""
@@ -431,298 +413,6 @@ def test_map_skips_indices_where_layouts_agree(student):
         misconception="no-aligned-path",
     )
     expect(out, [10.0 * i + 1.0 for i in range(150)], hint="each element of out is fn of the one at its place")
-
-
-# --- tensor_zip ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise(
-    ZIP, group="values", because="fast_ops.tensor_zip: 'Two numbers, from a and from b in this order'"
-)
-def test_zip_where_layouts_agree(student):
-    """Where all tensors have the same layout, fn gets the element of a, then that of b."""
-    expect(
-        student(run_zip, *OF_ZIP["agree"]),
-        [a - 2.0 * b for a, b in zip(SIX, TENS, strict=True)],
-        hint="fn(a, b), in the loop without indices as well",
-        misconception="arguments-swapped",
-        when={(-77.0,) * 6: "the results belong into out itself: nobody gets what _zip returns"},
-    )
-
-
-@pytest.mark.exercise(
-    ZIP,
-    group="values",
-    because="fast_ops.tensor_zip: 'where all three tensors have the same shape and the same strides'",
-)
-def test_zip_where_b_lies_differently(student):
-    """Where one input has other strides than out, or another size, it is found by its own layout."""
-    a, b = [*SIX, 900.0], [*TENS, 900.0]
-    plain, others = ([2, 3], [3, 1]), [([2, 3], [1, 2]), ([2, 3], [4, 1]), ([1, 3], [3, 1])]
-    layouts = [(plain, other) for other in others] + [(other, plain) for other in others]
-    expect(
-        [student(run_zip, *plain, a, *of_a, b, *of_b) for of_a, of_b in layouts],
-        [
-            (np.broadcast_to(viewed(a, *of_a) - 2.0 * viewed(b, *of_b), (2, 3))).ravel().tolist()
-            for of_a, of_b in layouts
-        ],
-        hint="all three layouts must agree before the storages are walked side by side: b's too",
-        misconception="aligned-with-a-alone",
-    )
-
-
-@pytest.mark.exercise(
-    ZIP,
-    group="values",
-    because="fast_ops.tensor_zip: 'where all three tensors have the same shape and the same strides'",
-)
-def test_zip_where_inputs_agree_and_the_output_does_not(student):
-    """Where only the two inputs have the same layout, the output's strides count."""
-    expect(
-        student(run_zip, [2, 3], [1, 2], SIX, [2, 3], [3, 1], TENS, [2, 3], [3, 1]),
-        [SIX[k] - 2.0 * TENS[k] for k in (0, 3, 1, 4, 2, 5)],
-        hint="the output has a layout of its own: the results are written where its strides say",
-        misconception="output-strides-ignored",
-    )
-
-
-@pytest.mark.exercise(
-    ZIP, group="values", because="fast_ops.tensor_zip: 'each input is broadcast to the output's shape by itself'"
-)
-def test_zip_broadcasts_each_input(student):
-    """Where a has size 1 and b has not, and the other way round, each is repeated by itself."""
-    a, b = [1.0, 2.0, 900.0, 901.0, 902.0, 903.0], [10.0, 20.0, 30.0, 904.0, 905.0, 906.0]
-    expect(
-        student(run_zip, [2, 3], [3, 1], a, [2, 1], [1, 1], b, [1, 3], [3, 1]),
-        [a[i] - 2.0 * b[j] for i in range(2) for j in range(3)],
-        hint="the index in b is another one than that in a: broadcast_index, once for each input",
-        misconception="index-of-a-for-b",
-    )
-
-
-@pytest.mark.exercise(ZIP, group="values", because="fast_ops.tensor_zip: 'a_shape and b_shape broadcast to out_shape'")
-def test_zip_where_ranks_differ(student):
-    """Inputs with fewer axes are broadcast, be it one of them or both."""
-    large, small = [float(i) for i in range(8)], [1.0, 2.0, 3.0, 4.0]
-    cases = [
-        (small, [2, 2], [2, 1], [10.0], [], []),
-        (small, [2, 2], [2, 1], large, [2, 2, 2], [4, 2, 1]),
-        (large, [2, 2, 2], [4, 2, 1], small, [2, 2], [2, 1]),
-        (large, [2, 2, 2], [4, 2, 1], small, [2], [1]),
-    ]
-    expect(
-        [student(run_zip, [2, 2, 2], [4, 2, 1], *case) for case in cases],
-        [np.broadcast_to(viewed(*case[:3]) - 2.0 * viewed(*case[3:]), (2, 2, 2)).ravel().tolist() for case in cases],
-        hint="arrays of different lengths cannot be compared element by element: compare len(...) first",
-        misconception="ranks-not-compared",
-    )
-
-
-@pytest.mark.exercise(
-    ZIP, group="parallel", because="fast_ops.tensor_zip: 'the main loop runs in parallel, over `prange`'"
-)
-def test_zip_loops_run_in_parallel(student):
-    """Both loops, with indices and without, are shared out between the threads."""
-
-    def observe(mg, calls_to_watch):
-        from minigrad.compiling import interpreted
-        from minigrad.debug import races
-        from minigrad.debug.source import unwrap
-
-        class Number(float):
-            def __rmul__(self, other):
-                calls.append(self)
-                return other * float(self)
-
-        class Written(np.ndarray):
-            def __setitem__(self, key, value):
-                if not isinstance(key, slice) or key != slice(None):  # all of out may be set to 0 at first
-                    writes.append(np.size(np.asarray(self)[key]))
-                    waiting.append(len(calls))
-                    calls.clear()
-                super().__setitem__(key, value)
-
-        calls: list[float] = []  # of fn, since the last write
-        writes: list[int] = []
-        waiting: list[int] = []  # calls of fn before each write
-        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
-        out = unwrap(kernel).__code__.co_varnames[0]
-        found: list[bool | str] = []
-        for out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides in calls_to_watch:
-            parts = [
-                np.array(part, dtype=np.int64)
-                for part in (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
-            ]
-            call = [*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:]]
-            report = races(kernel, np.full(6, -77.0), *call)
-            quiet = np.full(6, -77.0)
-            interpreted(kernel)(quiet, *call)  # an error says more there
-            if not any(loop.iterations > 1 for loop in report.loops):
-                found.append(False)
-            elif out not in report.traffic or report.traffic[out].writes < 6:
-                found.append("beside")
-            elif len(report.traffic[out].writers) == 1:
-                found.append("one")
-            else:
-                alone, call[5] = np.full(6, -77.0).view(Written), np.array([Number(each) for each in b], object)
-                for each in (calls, writes, waiting):
-                    each.clear()
-                interpreted(kernel)(alone, *call)  # nobody watches
-                aside = sum(writes) > report.traffic[out].writes or max(waiting) >= 6
-                same = np.array_equal(alone, report.args[0]) and np.array_equal(alone, quiet)
-                found.append("beside" if aside else same or "something else while it is watched")
-        return found
-
-    expect(
-        student(observe, [OF_ZIP["agree"], OF_ZIP["strides"]]),
-        [True, True],
-        hint="the first is the loop where layouts agree, the second the one with indices: a range in place of a prange?",
-        misconception="loop-is-not-parallel",
-        when={
-            ("beside", "beside"): ("work-beside-the-parallel-loop", BESIDE),
-            ("one", "one"): ("all-in-one-iteration", ONE),
-        },
-    )
-
-
-@pytest.mark.exercise(
-    ZIP,
-    group="parallel",
-    because="fast_ops.tensor_zip: 'An array that an iteration writes into belongs to that iteration alone'",
-)
-def test_zip_iterations_do_not_meet(student):
-    """No iteration touches what another one writes."""
-
-    def observe(mg, calls_to_watch):
-        from minigrad.debug import races
-
-        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
-        found = []
-        for out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides in calls_to_watch:
-            shape, strides, *parts = (
-                np.array(part, dtype=np.int64)
-                for part in (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
-            )
-            call = (shape, strides, np.array(a), *parts[:2], np.array(b), *parts[2:])
-            found += races(kernel, np.full(6, -77.0), *call).meetings()
-        return found
-
-    found = student(observe, [OF_ZIP["agree"], OF_ZIP["strides"]])
-    expect(
-        kinds_of(found),
-        [],
-        hint=BUFFER,
-        picture=lambda: pictures.collisions(found),
-        misconception="hoisted-index-buffer",
-        when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
-    )
-
-
-@pytest.mark.exercise(
-    ZIP,
-    group="parallel",
-    because="fast_ops.tensor_zip: 'An array that an iteration writes into belongs to that iteration alone'",
-)
-def test_zip_iterations_do_not_meet_where_broadcast(student):
-    """Nor does one where an input is smaller than the output."""
-
-    def observe(mg, out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides):
-        from minigrad.debug import races
-
-        given = (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
-        parts = [np.array(part, dtype=np.int64) for part in given]
-        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
-        call = (*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:])
-        return races(kernel, np.full(6, -77.0), *call).meetings()
-
-    found = student(observe, *OF_ZIP["shapes"])
-    expect(
-        kinds_of(found),
-        [],
-        hint=BUFFER,
-        picture=lambda: pictures.collisions(found),
-        misconception="hoisted-where-broadcast",
-        when={("loop variable",): ("loop-variable-modified", LOOP_VARIABLE)},
-    )
-
-
-@pytest.mark.exercise(ZIP, group="parallel", because="fast_ops.tensor_zip: 'compiled by `njit(parallel=True)`'")
-def test_zip_compiled(student):
-    """Compiled and run in parallel, the kernel gives the same."""
-
-    def observe(mg, out_shape, out_strides, a, a_shape, a_strides, b, b_shape, b_strides):
-        from minigrad.compiling import compile_kernel, interpreted
-        from minigrad.machine._numba import numba
-
-        numba.set_num_threads(1)  # compiled in parallel, run by one thread: a race is not left to chance
-
-        given = (out_shape, out_strides, a_shape, a_strides, b_shape, b_strides)
-        parts = [np.array(part, dtype=np.int64) for part in given]
-        kernel = mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)
-        out, alone = np.full(6, -77.0), np.full(6, -77.0)
-        call = (*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:])
-        interpreted(kernel)(alone, *call)
-        try:
-            compile_kernel(kernel)(out, *call)
-        except mg.errors.KernelError as error:
-            return str(error), alone.tolist()
-        return out.tolist(), alone.tolist()
-
-    compiled, in_python = student(observe, *OF_ZIP["strides"])
-    pairs = [(a, b) for a in range(6) for b in range(0, 60, 10)]  # in either order, whichever meets whichever
-    expect_compiled(compiled, in_python, {each for a, b in pairs for each in (a - 2.0 * b, b - 2.0 * a)})
-
-
-@pytest.mark.exercise(
-    ZIP, group="aligned", because="fast_ops.tensor_zip: 'it runs over the storages without any indices'"
-)
-def test_zip_skips_indices_where_layouts_agree(student):
-    """Where the layouts agree, shape and strides are not looked at for every element."""
-
-    def observe(mg):
-        from minigrad.compiling import interpreted
-
-        class Counted(np.ndarray):
-            def __getattribute__(self, name):
-                if name not in ("shape", "size", "ndim", "dtype"):
-                    reads.append(name)
-                return super().__getattribute__(name)
-
-            def __getitem__(self, key):
-                reads.append(key)
-                return super().__getitem__(key)
-
-            def __iter__(self):
-                reads.append("all")
-                return super().__iter__()
-
-            def __array_ufunc__(self, function, method, *inputs, **options):  # type: ignore[override]
-                reads.append("all")
-                return getattr(function, method)(*map(np.asarray, inputs), **options)
-
-            def __array_function__(self, function, kinds, args, options):
-                reads.append("all")
-                return super().__array_function__(function, kinds, args, options)
-
-        counts = []
-        for columns in (2, 50):
-            reads: list[object] = []
-            shape, strides = (np.array(part, dtype=np.int64).view(Counted) for part in ([3, columns], [columns, 1]))
-            kernel, out = interpreted(mg.fast_ops.tensor_zip(lambda a, b: a - 2.0 * b)), np.zeros(3 * columns)
-            numbers = np.arange(3.0 * columns)
-            kernel(out, shape, strides, numbers, shape, strides, numbers, shape, strides)
-            counts.append(len(reads))
-        return counts[1] - counts[0], out.tolist()
-
-    more, out = student(observe)
-    expect(
-        more,
-        0,
-        hint="this many more reads of shapes and strides for 144 more elements: compare the layouts before the loop, "
-        "and then set out[i] to fn(a_storage[i], b_storage[i])",
-        misconception="no-aligned-path",
-    )
-    expect(out, [-float(i) for i in range(150)], hint="each element of out is fn of the two at its place")
 
 
 # --- tensor_reduce ------------------------------------------------------------------------------------------
@@ -1061,25 +751,25 @@ def test_matmul_loop_runs_in_parallel(student):
         parts = [np.array(part, dtype=np.int64) for part in given]
         kernel = mg.fast_ops._tensor_matrix_multiply
         call = [*parts[:2], np.array(a), *parts[2:4], np.array(b), *parts[4:]]
-        report = races(kernel, np.full(12, -77.0), *call)
-        quiet = np.full(12, -77.0)
+        report = races(kernel, np.full(18, -77.0), *call)
+        quiet = np.full(18, -77.0)
         interpreted(kernel)(quiet, *call)  # an error says more there
         out = unwrap(kernel).__code__.co_varnames[0]
         if not any(loop.iterations >= 3 for loop in report.loops):
             return False
-        if out not in report.traffic or report.traffic[out].writes < 12:
+        if out not in report.traffic or report.traffic[out].writes < 18:
             return "beside"
         if len(report.traffic[out].writers) == 1:
             return "one"
-        alone, call[2] = np.full(12, -77.0).view(Written), np.array([Number(each) for each in a], dtype=object)
+        alone, call[2] = np.full(18, -77.0).view(Written), np.array([Number(each) for each in a], dtype=object)
         interpreted(kernel)(alone, *call)  # nobody watches
-        if sum(writes) > report.traffic[out].writes or max(waiting) >= 24:
+        if sum(writes) > report.traffic[out].writes or max(waiting) >= 36:
             return "beside"
         same = np.array_equal(alone, report.args[0]) and np.array_equal(alone, quiet)
         return same or "something else while it is watched"
 
     expect(
-        student(observe, *OF_MATMUL),
+        student(observe, *TALL),
         True,
         hint="over the batch, the rows, or all elements of out: one of these loops is a prange, best the outermost",
         misconception="loop-is-not-parallel",

@@ -106,20 +106,20 @@ def test_threads_beyond_rows_and_columns(student):
     """A thread may be beyond the last row, beyond the last column, or both."""
     a = numbers(3, 5)
     added(
-        student(launched, "add_ten_2d", [3, 3], [2, 3], a, 3, 5),
+        student(launched, "add_ten_2d", [3, 3], [3, 2], a, 3, 5),
         a,
         hint="two comparisons: one with rows, one with columns",
         misconception="one-comparison",
     )
 
 
-@kernels(group="table", because="first_kernels.add_ten_2d: 'x counts rows here, and y columns'")
-def test_x_counts_rows(student):
+@kernels(group="table", because="first_kernels.add_ten_2d: 'x counts columns, and y rows'")
+def test_x_counts_columns(student):
     """A tall table, and a grid that is as tall."""
     a = numbers(7, 2)
     added(
-        student(launched, "add_ten_2d", [4, 1], [2, 2], a, 7, 2),
+        student(launched, "add_ten_2d", [1, 4], [2, 2], a, 7, 2),
         a,
-        hint="i, j = cuda.grid(2): the first number is that in x, and counts rows",
+        hint="j, i = cuda.grid(2): the first number is that in x, and counts columns",
         misconception="axes-swapped",
     )

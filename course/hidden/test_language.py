@@ -13,6 +13,7 @@ norm = functools.partial(pytest.mark.exercise, "language.layer_norm")
 attention = functools.partial(pytest.mark.exercise, "language.causal_attention")
 block = functools.partial(pytest.mark.exercise, "language.block")
 sample = functools.partial(pytest.mark.exercise, "language.sample")
+count = functools.partial(pytest.mark.exercise, "language.count")
 generate = functools.partial(pytest.mark.exercise, "language.generate")
 
 
@@ -194,7 +195,7 @@ def test_gradients_of_a_batch(student):
 
 @embed(
     group="higher",
-    because="lesson 06b, 'A gradient that can be differentiated': A rule that leaves the tensors for a moment.",
+    because="language.Embed.backward: 'so that it can be differentiated again'",
 )
 def test_second_derivative(student):
     """The gradient can be differentiated again: of the sum of cubes, twice."""
@@ -853,4 +854,81 @@ def test_counted_products(student):
         [True, True],
         hint="keys and values of older tokens come out of the cache; nothing is computed for these tokens again",
         misconception="cache-thrown-away",
+    )
+
+
+# --- what a model costs -----------------------------------------------------------------------------------------------
+
+
+def counted(mg, place, sizes, batch):
+    """Probe: one of the three numbers, or that there was no memory for what was to be counted only."""
+    try:
+        return mg.language.count(*sizes, batch=batch)[place]
+    except MemoryError:
+        return "no memory"
+
+
+@count(group="parameters", because="language.count: 'The parameters that `initial` makes.'")
+def test_count_of_parameters(student):
+    """Tables of characters and places, two blocks with their layers and norms, the last norm and the last layer."""
+    expect(
+        student(counted, 0, [5, 4, 8, 2], 1),
+        1877,
+        hint="go through `initial` line by line: a layer from a to b numbers has a * b weights and b biases",
+        misconception="biases-forgotten",
+        when={
+            1797: ("norms-forgotten", "a norm has a weight and a bias for each number of a vector"),
+            1845: ("places-forgotten", "places have a table, too"),
+            1832: ("head-forgotten", "the last layer has parameters of its own"),
+        },
+    )
+
+
+@count(group="parameters", because="language.count: 'Count what a model costs before it is made.'")
+def test_count_of_a_model_beyond_any_memory(student):
+    """A model of twelve million billion parameters is counted, not made."""
+    expect(
+        student(counted, 0, [10**6, 10**4, 10**6, 1000], 1),
+        12_002_023_003_000_000,
+        hint="the numbers follow from the sizes by products and sums; nothing has to be made",
+        misconception="made-to-be-counted",
+    )
+
+
+@count(group="products", because="language.count: 'The multiplications of two numbers in the products of matrices'")
+def test_count_of_multiplications(student):
+    """Five pieces of three tokens, in two blocks: layers, scores, weighted values, and the last layer."""
+    expect(
+        student(counted, 1, [7, 3, 4, 2], 5),
+        6900,
+        hint="each token meets each weight of a layer once; queries meet keys, and weights meet values",
+        misconception="attention-forgotten",
+        when={
+            6660: ("hidden-scores-left-out", "scores that are hidden later have been computed before"),
+            6540: ("values-not-weighed", "attention has two products: queries by keys, and weights by values"),
+            6480: ("last-layer-forgotten", "the last layer makes logits of each token's vector"),
+            1380: ("batch-forgotten", "every piece of the batch goes through the model"),
+            460: ("one-token-only", "every token of every piece goes through the model"),
+        },
+    )
+
+
+@count(group="bytes", because="language.count: 'the parameters, a gradient for each, and its two running means'")
+def test_count_of_bytes(student):
+    """Four numbers of four bytes for each parameter."""
+
+    def observe(mg, sizes):
+        parameters, _, size = mg.language.count(*sizes)
+        return size / parameters if parameters else "no parameters"
+
+    expect(
+        student(observe, [5, 4, 8, 2]),
+        16.0,
+        hint="a parameter, its gradient and two means are four numbers of float32",
+        misconception="parameters-alone",
+        when={
+            12.0: ("one-mean", "Adam keeps two means: of the gradient, and of its square"),
+            8.0: ("without-adam", "Adam keeps two means for each parameter"),
+            32.0: ("eight-bytes", "a number of float32 has four bytes"),
+        },
     )

@@ -10,7 +10,6 @@ import pytest
 from autograder import expect
 
 TILE = "nn.functional.tile"
-AVG = "nn.functional.avg_pool2d"
 MAX_POOL = "nn.functional.max_pool2d"
 MAX = "tensor_functions.Max"
 SOFTMAX = "nn.functional.softmax"
@@ -121,68 +120,6 @@ def test_tile_hands_gradients_back(student):
         student(observe, numbered(1, 1, 4, 4), upstream),
         wanted.tolist(),
         hint="use the tensor's own view, permute and contiguous: what goes by way of an array has no history",
-        misconception="cut-off-the-graph",
-    )
-
-
-# --- avg_pool2d ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.exercise(
-    AVG, group="values", because="nn.functional.avg_pool2d: 'Replace each tile of an image by its mean.'"
-)
-def test_avg_pool_is_the_mean(student):
-    """All tiles together have the mean of the image."""
-
-    def observe(mg, x):
-        return mg.nn.functional.avg_pool2d(mg.tensor(x), (2, 2)).mean().item()
-
-    expect(
-        student(observe, numbered(1, 1, 2, 4)),
-        3.5,
-        hint="divide the sum of a tile by the number of its elements",
-        misconception="sum-instead-of-mean",
-    )
-
-
-@pytest.mark.exercise(
-    AVG, group="values", because="nn.functional.avg_pool2d: 'channels, height / kernel height, width / kernel width'"
-)
-def test_avg_pool_has_one_number_for_each_tile(student):
-    """Every tile gives one number, at its own place; seen in proportion to the first one."""
-
-    def observe(mg, x, kernel):
-        found = mg.nn.functional.avg_pool2d(mg.tensor(x), tuple(kernel))
-        return (found / found.view(-1)[0].item()).tolist()
-
-    x = mixed((2, 2, 4, 6), 2)
-    means = tiles_of(x, (2, 3)).mean(-1)
-    expect(
-        student(observe, x, [2, 3]),
-        (means / means.flat[0]).tolist(),
-        hint="the elements of a tile stand along the last axis of what tile returns",
-        misconception="mean-over-the-wrong-axis",
-    )
-
-
-@pytest.mark.exercise(
-    AVG, group="gradients", because="nn.functional.avg_pool2d: 'Replace each tile of an image by its mean.'"
-)
-def test_avg_pool_shares_its_gradient(student):
-    """Each element of a tile gets its part of the tile's gradient."""
-
-    def observe(mg, x, upstream):
-        image = mg.tensor(x).requires_grad_()
-        found = mg.nn.functional.avg_pool2d(image, (2, 2))
-        if not found.requires_grad:
-            return "a constant"
-        found.backward(mg.tensor(upstream).view(*found.shape))
-        return image.grad.tolist()
-
-    expect(
-        student(observe, numbered(1, 1, 2, 4), np.array([[[[8.0, 20.0]]]])),
-        [[[[2.0, 2.0, 5.0, 5.0], [2.0, 2.0, 5.0, 5.0]]]],
-        hint="compute with the tensor's own operations, which are recorded",
         misconception="cut-off-the-graph",
     )
 

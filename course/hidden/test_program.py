@@ -10,6 +10,7 @@ from autograder import expect
 trace = functools.partial(pytest.mark.exercise, "program.trace")
 jit = functools.partial(pytest.mark.exercise, "program.jit")
 simplify = functools.partial(pytest.mark.exercise, "program.simplify")
+backward = functools.partial(pytest.mark.exercise, "program.backward")
 
 EXACT = "program.fold: 'For every input, nan, infinity and -0.0 included, the outputs stay the same to the last bit.'"
 
@@ -669,4 +670,390 @@ def test_unread_draws(student):
         ["mul", "rand_like", "rand_like"],
         hint="keep an equation whose operation is not pure",
         misconception="draw-removed",
+    )
+
+
+# --- program.backward ---------------------------------------------------------------------------------------
+
+
+@backward(group="values", because="program.backward: 'from the last to the first'")
+def test_gradient_through_a_chain(student):
+    """The gradient of sum(tanh(2 x) / 4) is (1 - tanh(2 x)^2) / 2."""
+
+    def observe(mg, x):
+        program = mg.program.trace(lambda x: (mg.symbols.tanh(x * 2.0) / 4.0).sum(), x)
+        return mg.program.backward(program, [0]).run(x)[1].tolist()
+
+    x = np.array([0.5, -1.0, 0.25])
+    expect(
+        student(observe, x),
+        (0.5 * (1.0 - np.tanh(2.0 * x) ** 2)).tolist(),
+        hint="a gradient has to be there before the equations in front of it are asked",
+        misconception="walked-forwards",
+        tolerance=1e-12,
+    )
+
+
+@backward(group="values", because="program.backward: 'the gradient of the loss in each input of `wrt`, in that order'")
+def test_gradients_in_the_order_of_wrt(student):
+    """With wrt = [2, 0] the gradient in the third input comes first, then that in the first."""
+
+    def observe(mg, x, y, z):
+        program = mg.program.trace(lambda x, y, z: mg.symbols.exp(x) - y - mg.symbols.exp(z), x, y, z)
+        return [g.tolist() for g in mg.program.backward(program, [2, 0]).run(x, y, z)[1:]]
+
+    expect(
+        student(observe, *(np.array(x) for x in (0.5, 3.0, -1.0))),
+        [-np.exp(-1.0), np.exp(0.5)],
+        hint="wrt holds places of inputs: go through them in their order",
+        misconception="in-the-order-of-inputs",
+        tolerance=1e-12,
+    )
+
+
+@backward(group="values", because="program.backward: 'A rule (`OPS[op].rules`) is given symbols'")
+def test_a_rule_for_each_operand(student):
+    """x / y has a rule for x and another one for y."""
+
+    def observe(mg, x, y):
+        program = mg.program.trace(lambda x, y: (x / y).sum(), x, y)
+        return [g.tolist() for g in mg.program.backward(program, [0, 1]).run(x, y)[1:]]
+
+    x, y = np.array([1.0, 2.0]), np.array([4.0, -0.5])
+    expect(
+        student(observe, x, y),
+        [(1.0 / y).tolist(), (-x / y**2).tolist()],
+        hint="OPS[op].rules has as many rules as the operation has operands, in their order",
+        misconception="one-rule-for-all",
+        tolerance=1e-12,
+    )
+
+
+@backward(group="values", because="program.backward: 'Nothing is computed: the program is there before any number is.'")
+def test_a_program_for_all_numbers(student):
+    """One gradient program serves every x: the slope of exp is 1 at 0, and e at 1."""
+
+    def observe(mg, x):
+        program = mg.program.backward(mg.program.trace(lambda x: mg.symbols.exp(x), x), [0])
+        return [program.run(np.array(value))[1].tolist() for value in (0.0, 1.0)]
+
+    expect(
+        student(observe, np.array(0.0)),
+        [1.0, np.exp(1.0)],
+        hint="let the recorder write equations down; numbers come when the program runs",
+        misconception="computed-at-once",
+        tolerance=1e-12,
+    )
+
+
+@backward(
+    group="sharing", because="program.backward: 'A variable that several operands use, of one equation or of several'"
+)
+def test_two_users(student):
+    """x * 2 is used by an exponential and by a difference: both give something back."""
+
+    def observe(mg, x):
+        def f(x):
+            a = x * 2.0
+            return mg.symbols.exp(a) - a
+
+        return mg.program.backward(mg.program.trace(f, x), [0]).run(x)[1].tolist()
+
+    expect(
+        student(observe, np.array(0.5)),
+        2.0 * np.exp(1.0) - 2.0,
+        hint="add to what a variable has already",
+        misconception="overwritten",
+        when={-2.0: ("first-stays", "what comes later has to be added"), 2.0 * np.exp(1.0): "the difference is lost"},
+        tolerance=1e-12,
+    )
+
+
+@backward(group="sharing", because="program.backward: 'of one equation or of several, gets the sum'")
+def test_two_operands_of_one_equation(student):
+    """In x - x and in x / x both operands count: the slope of each is 0."""
+
+    def observe(mg, x):
+        programs = [mg.program.trace(f, x) for f in (lambda x: x - x, lambda x: x / x)]
+        return [mg.program.backward(each, [0]).run(x)[1].tolist() for each in programs]
+
+    expect(
+        student(observe, np.array(4.0)),
+        [0.0, 0.0],
+        hint="go through the operands by their places, and ask the rule of each place",
+        misconception="operand-once",
+    )
+
+
+@backward(group="sharing", because="program.backward: 'Each equation is walked through once'")
+def test_each_equation_once(student):
+    """Ten doublings have 1024 paths from the last to the first; the backward pass has two equations for each at most."""
+
+    def observe(mg, x):
+        def f(x):
+            for _ in range(10):
+                x = x + x
+            return x
+
+        program = mg.program.backward(mg.program.trace(f, x), [0])
+        return [program.run(x)[1].tolist(), len(program.equations) <= 31]
+
+    expect(
+        student(observe, np.array(1.0)),
+        [1024.0, True],
+        hint="hand a gradient on when all users have added to it: one walk through the list is enough",
+        misconception="once-for-each-path",
+    )
+
+
+@backward(group="shapes", because="program.backward: 'summed over the axes along which it was repeated'")
+def test_a_row_beside_a_table(student):
+    """A row beside a table of three rows gets the sum of three rows, a number that of all elements, of no rows zeros."""
+
+    def observe(mg, row, number, table):
+        found = []
+        for rows in (table, table[:0]):
+            program = mg.program.trace(lambda row, number, rows: ((row - number) * rows).sum(), row, number, rows)
+            found.append([g.tolist() for g in mg.program.backward(program, [0, 1]).run(row, number, rows)[1:]])
+        return found
+
+    table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    expect(
+        student(observe, np.array([1.0, -1.0]), np.array(0.5), table),
+        [[[9.0, 12.0], -21.0], [[0.0, 0.0], 0.0]],
+        hint="lesson 06 said which axes to sum over: those that the variable does not have, and those of size 1",
+        misconception="not-summed",
+    )
+
+
+@backward(
+    group="shapes", because="program.backward: 'A variable that was broadcast gets its gradient in its own shape'"
+)
+def test_a_column_beside_a_table(student):
+    """A column of shape (2, 1) gets a column, the sums of the rows; of three axes the one in the middle stays as well."""
+
+    def observe(mg, column, table):
+        program = mg.program.trace(lambda column, table: (column * table).sum(), column, table)
+        return mg.program.backward(program, [0]).run(column, table)[1].tolist()
+
+    column, block = np.array([[2.0], [3.0]]), np.arange(12.0).reshape(2, 2, 3)
+    expect(
+        [student(observe, column, np.arange(1.0, 7.0).reshape(2, 3)), student(observe, np.ones((2, 1, 3)), block)],
+        [[[6.0], [15.0]], [[[3.0, 5.0, 7.0]], [[15.0, 17.0, 19.0]]]],
+        hint="an axis of size 1 was repeated too, and stays with size 1",
+        misconception="missing-axes-only",
+    )
+
+
+@backward(
+    group="shapes", because="program.backward: 'A variable that was broadcast gets its gradient in its own shape'"
+)
+def test_a_broadcast_result(student):
+    """A result on the way may be broadcast as well: its gradient has its shape before its own rule is asked."""
+
+    def observe(mg, x, table):
+        program = mg.program.trace(lambda x, table: (x.sum(axis=0) * table).sum(), x, table)
+        try:
+            return mg.program.backward(program, [0]).run(x, table)[1].tolist()
+        except (ValueError, TypeError) as error:
+            return type(error).__name__
+
+    table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    expect(
+        student(observe, np.zeros((4, 2)), table),
+        [[9.0, 12.0]] * 4,
+        hint="sum whatever a rule returns to the shape of its operand, at once",
+        misconception="summed-at-the-end",
+    )
+
+
+@backward(group="nothing", because="program.backward: 'has zeros as its gradient, of its shape and its type'")
+def test_zeros(student):
+    """An input that the loss does not depend on has an array of zeros as its gradient."""
+
+    def observe(mg, x, y):
+        program = mg.program.backward(mg.program.trace(lambda x, y: x * 3.0, x, y), [1, 0])
+        g = program.run(x, y)[1]
+        kind = type(program.outputs[1]).__name__
+        return [kind, str(g.dtype), list(g.shape)] if hasattr(g, "dtype") else kind
+
+    expect(
+        student(observe, np.array(2.0), np.zeros((2, 3), np.float32)),
+        ["Var", "float32", [2, 3]],
+        hint="np.zeros(x.shape, x.dtype), as a constant of the program",
+        misconception="zeros-without-a-shape",
+    )
+
+
+@backward(group="nothing", because="program.backward: 'Nothing is written down for numbers, constants'")
+def test_constants_get_nothing(student):
+    """Neither a number nor a captured array gets a gradient: no equation is written for one."""
+
+    def observe(mg, x):
+        scale = np.array([4.0, 5.0])
+        program = mg.program.trace(lambda x: (x / (scale * scale) / 2.0).sum(), x)
+        whole = mg.program.backward(program, [0])
+        return [whole.run(x)[1].tolist(), [each.op for each in whole.equations[len(program.equations) :]]]
+
+    expect(
+        student(observe, np.array([1.0, 2.0])),
+        [[1.0 / 32.0, 1.0 / 50.0], ["broadcast_to", "div", "div"]],
+        hint="find out first what is computed from the inputs of wrt, and ask rules for these operands alone",
+        misconception="constants-differentiated",
+    )
+
+
+@backward(group="nothing", because="program.backward: 'other inputs, and what is computed from these alone'")
+def test_other_inputs_get_nothing(student):
+    """With wrt = [0] no equation is written for the second input and its exponential."""
+
+    def observe(mg, x, y):
+        program = mg.program.trace(lambda x, y: x * mg.symbols.exp(y), x, y)
+        whole = mg.program.backward(program, [0])
+        return [whole.run(x, y)[1].tolist(), [each.op for each in whole.equations[len(program.equations) :]]]
+
+    expect(
+        student(observe, np.array(2.0), np.array(0.0)),
+        [1.0, ["mul"]],
+        hint="what is computed from other inputs alone needs no gradient: lesson 06b said the same of requires_grad",
+        misconception="all-inputs-differentiated",
+    )
+
+
+@backward(
+    group="nothing", because="program.backward: 'Nothing goes back where a rule is None, as through a comparison.'"
+)
+def test_comparisons_get_nothing(student):
+    """Of x * 2 where x < 1, else x / 4, the slope is 2 or 1/4; nothing goes back through the comparison."""
+
+    def observe(mg, x):
+        program = mg.program.trace(lambda x: mg.symbols.where(x < 1.0, x * 2.0, x / 4.0).sum(), x)
+        try:
+            return mg.program.backward(program, [0]).run(x)[1].tolist()
+        except TypeError:
+            return "TypeError"
+
+    expect(
+        student(observe, np.array([0.0, 3.0])),
+        [2.0, 0.25],
+        hint="a rule may be None: skip that operand",
+        misconception="comparison-differentiated",
+    )
+
+
+@backward(
+    group="structure", because="program.backward: 'Its outputs are those of the given program, and then the gradient'"
+)
+def test_old_outputs_first(student):
+    """The loss and every further output of the program stay, in front of the gradients."""
+
+    def observe(mg, x):
+        program = mg.program.trace(lambda x: (x * 3.0, x + 1.0), x)
+        return [y.tolist() for y in mg.program.backward(program, [0]).run(x)]
+
+    expect(
+        student(observe, np.array(2.0)),
+        [6.0, 3.0, 3.0],
+        hint="[*program.outputs, ...] keeps the old ones in front",
+        misconception="outputs-dropped",
+    )
+
+
+@backward(group="structure", because="program.backward: 'gradients behind its own equations'")
+def test_equations_behind(student):
+    """The equations of the given program come first, and each equation reads what stands in front of it."""
+
+    def observe(mg, x):
+        program = mg.program.trace(lambda x: mg.symbols.exp(x * 2.0), x)
+        whole = mg.program.backward(program, [0])
+        known = {*whole.inputs, *(var for var, _ in whole.constants)}
+        late, others = 0, []
+        for each in whole.equations:
+            late += sum(x not in known for x in each.reads())
+            known.add(each.output)
+            others += [type(x).__name__ for x in each.operands if not isinstance(x, (mg.symbols.Var, float))]
+        return [[each.op for each in whole.equations[:2]], late, others]
+
+    expect(
+        student(observe, np.array(2.0)),
+        [["mul", "exp"], 0, []],
+        hint="the backward pass reads results of the forward pass, and never the other way round",
+        misconception="in-front",
+    )
+
+
+@backward(group="structure", because="program.backward: 'It is not changed.'")
+def test_the_given_program_stays(student):
+    """The given program has as many equations, constants and outputs afterwards as before."""
+
+    def observe(mg, x):
+        program = mg.program.trace(lambda x: mg.symbols.exp(x * 2.0), x)
+        mg.program.backward(program, [0])
+        return [len(program.equations), len(program.constants), len(program.outputs)]
+
+    expect(
+        student(observe, np.array(2.0)),
+        [2, 0, 1],
+        hint="make new lists: [*program.equations, ...]",
+        misconception="program-changed",
+    )
+
+
+@backward(group="structure", because="program.backward: 'Return the program with its backward pass'")
+def test_constants_stay(student):
+    """The captured arrays of the program are constants of the new one too."""
+
+    def observe(mg, x):
+        scale = np.array(4.0)
+        whole = mg.program.backward(mg.program.trace(lambda x: x * scale, x), [0])
+        try:
+            return [y.tolist() for y in whole.run(x)]
+        except KeyError:
+            return "KeyError"
+
+    expect(
+        student(observe, np.array(2.0)),
+        [8.0, 4.0],
+        hint="the constants of both, program and recorder",
+        misconception="constants-lost",
+    )
+
+
+@backward(group="structure", because="program.backward: 'If the loss is not one number, of shape ()'")
+def test_a_vector_is_no_loss(student):
+    """Three losses are a ValueError, and so is one of shape (1,); their sum is none."""
+
+    def observe(mg, x):
+        program = mg.program.trace(lambda x: x * 2.0, x)
+        try:
+            mg.program.backward(program, [0])
+        except ValueError:
+            total = mg.program.trace(lambda x: (x * 2.0).sum(), x)
+            return ["ValueError", mg.program.backward(total, [0]).run(x)[1].tolist()]
+        return ["nothing was raised"]
+
+    expect(
+        [student(observe, np.zeros(3)), student(observe, np.zeros(1))],
+        [["ValueError", [2.0, 2.0, 2.0]], ["ValueError", [2.0]]],
+        hint="look at the shape of the first output before anything else",
+        misconception="vector-taken",
+    )
+
+
+@backward(
+    group="values", because="program.backward: 'The gradient of the loss in itself is 1, in the type of the loss.'"
+)
+def test_type_of_the_gradient(student):
+    """The gradient of a float32 program is float32, and that of a loss in itself is 1."""
+
+    def observe(mg, x):
+        single = mg.program.backward(mg.program.trace(lambda x: (x * 2.0).sum(), x), [0]).run(x)[1]
+        itself = mg.program.backward(mg.program.trace(lambda x: x, x[0]), [0]).run(x[0])[1]
+        return [str(single.dtype), single.tolist(), itself.tolist()]
+
+    expect(
+        student(observe, np.zeros(2, np.float32)),
+        ["float32", [2.0, 2.0], 1.0],
+        hint="np.ones((), loss.dtype)",
+        misconception="always-double",
     )

@@ -2,6 +2,7 @@
 
 import functools
 
+import numpy as np
 import pytest
 
 from autograder import expect, pictures
@@ -10,6 +11,7 @@ strides_from_shape = functools.partial(pytest.mark.exercise, "tensor_data.stride
 index_to_position = functools.partial(pytest.mark.exercise, "tensor_data.index_to_position")
 to_index = functools.partial(pytest.mark.exercise, "tensor_data.to_index")
 permute = functools.partial(pytest.mark.exercise, "tensor_data.permute")
+unfold = functools.partial(pytest.mark.exercise, "tensor_data.unfold")
 shape_broadcast = functools.partial(pytest.mark.exercise, "tensor_data.shape_broadcast")
 broadcast_index = functools.partial(pytest.mark.exercise, "tensor_data.broadcast_index")
 
@@ -473,6 +475,225 @@ def test_data_is_left_as_it_is(student):
         hint="make a new TensorData instead of changing the one that was given",
         example="shape (2, 3), strides (3, 1), order (1, 0): data, then the view",
         misconception="data-changed",
+    )
+
+
+# --- tensor_data.unfold -------------------------------------------------------------------------------------
+
+
+def unfolded(mg, shape, strides, offset, *how):
+    """Probe: the windows of a view of the numbers 0, 1, 2 and so on, whose storage goes far beyond it."""
+    storage = [float(i) for i in range(200)]
+    data = mg.tensor_data.TensorData(storage, tuple(shape), tuple(strides), offset)
+    result = mg.tensor_data.unfold(data, *how)
+    return [list(result.shape), result.array.tolist()]
+
+
+def windows(shape, strides, offset, axis, size, step):
+    """The windows that `unfolded` should give, one by one."""
+    line = np.arange(200.0)[offset:]
+    array = np.lib.stride_tricks.as_strided(line, shape, [8 * stride for stride in strides])
+    starts = [start for start in range(0, shape[axis], step) if start + size <= shape[axis]]
+    found = [np.moveaxis(array.take(range(start, start + size), axis), axis, -1) for start in starts]
+    stacked = np.stack(found, axis)
+    return [list(stacked.shape), stacked.tolist()]
+
+
+OF_FOUR_AXES = [([2, 3, 4, 5], [60, 20, 5, 1], 0, axis, 2, 1) for axis in range(4)]
+"""Views of four axes, with their windows of two along each."""
+
+
+@unfold(group="values", because="tensor_data.unfold: 'as long as there is a whole one'")
+def test_all_windows_of_a_line(student):
+    """Seven elements have four windows of four, and one of seven."""
+    given = ([7], [1], 0)
+    seen = [student(unfolded, *given, 0, size, 1) for size in (4, 7)]
+    expect(
+        seen,
+        [windows(*given, 0, size, 1) for size in (4, 7)],
+        hint="of n elements, n - size + 1 can be the first of a window",
+        misconception="last-window-missing",
+    )
+
+
+@unfold(
+    group="values",
+    because="tensor_data.unfold: 'The axis then counts windows, and a new axis, the last, runs through a window'",
+)
+def test_windows_take_the_place_of_their_axis(student):
+    """Windows along the first of two axes, and along the middle of three."""
+    cases = [([4, 3], [3, 1], 0, 0, 2, 1), ([2, 4, 3], [12, 3, 1], 0, 1, 3, 1)]
+    expect(
+        [student(unfolded, *case) for case in cases],
+        [windows(*case) for case in cases],
+        hint="the axis keeps its place; one axis more comes behind all others",
+        misconception="new-axis-beside-the-old",
+    )
+
+
+@unfold(
+    group="values",
+    because="tensor_data.unfold: 'The axis then counts windows, and a new axis, the last, runs through a window'",
+)
+def test_windows_along_each_of_four_axes(student):
+    """Of four axes, each can be the one that windows lie along."""
+    expect(
+        [student(unfolded, *case) for case in OF_FOUR_AXES],
+        [windows(*case) for case in OF_FOUR_AXES],
+        hint="the number of axes makes no difference: shape and strides change at `axis`, and get one number more",
+        misconception="last-axis-of-many",
+    )
+
+
+@unfold(group="values", because="tensor_data.unfold: 'Any view, also a permuted, sliced or expanded one.'")
+def test_windows_of_any_view(student):
+    """Strides of a permuted and of an expanded view are handed on."""
+    cases = [([3, 4], [1, 3], 0, 1, 2, 1), ([4, 3], [0, 2], 0, 0, 3, 1)]
+    expect(
+        [student(unfolded, *case) for case in cases],
+        [windows(*case) for case in cases],
+        hint="both new strides come from data.strides[axis]",
+        misconception="row-by-row-assumed",
+    )
+
+
+@unfold(group="steps", because="tensor_data.unfold: 'the next one `step` elements further on'")
+def test_windows_that_leave_some_out(student):
+    """A step of two, and one that is larger than the window."""
+    cases = [([9], [1], 0, 0, 3, 2), ([10], [1], 0, 0, 2, 7)]
+    expect(
+        [student(unfolded, *case) for case in cases],
+        [windows(*case) for case in cases],
+        hint="from one window to the next it is step times the axis's stride, inside of a window the stride itself",
+        misconception="step-inside-the-window",
+    )
+
+
+@unfold(group="steps", because="tensor_data.unfold: 'the next one `step` elements further on'")
+def test_windows_side_by_side(student):
+    """With steps as long as a window, no element lies in two of them."""
+    cases = [([6], [1], 0, 0, 2, 2), ([2, 6], [6, 1], 0, 1, 3, 3)]
+    expect(
+        [student(unfolded, *case) for case in cases],
+        [windows(*case) for case in cases],
+        hint="from one window to the next it is step elements of the axis",
+        misconception="step-ignored",
+    )
+
+
+@unfold(group="steps", because="tensor_data.unfold: 'as long as there is a whole one'")
+def test_no_window_reaches_beyond(student):
+    """With steps that do not end at the last element, the rest is left out."""
+    cases = [([8], [1], 0, 0, 3, 2), ([7], [1], 0, 0, 2, 4), ([5, 2], [2, 1], 0, 0, 2, 2)]
+    expect(
+        [student(unfolded, *case) for case in cases],
+        [windows(*case) for case in cases],
+        hint="whole steps only: (n - size) // step + 1 windows",
+        misconception="last-window-reaches-beyond",
+    )
+
+
+@unfold(
+    group="views",
+    because="tensor_data.unfold: 'Nothing is copied: elements that lie in several windows are there once.'",
+)
+def test_windows_are_a_view(student):
+    """A number that is written through one window is in the next one and in the array."""
+
+    def observe(mg):
+        data = mg.tensor_data.TensorData([0.0] * 6, (6,))
+        view = mg.tensor_data.unfold(data, 0, 3, 1)
+        view.set((1, 2), 5.0)
+        data.set((0,), 7.0)
+        return [float(each) for each in (data.get((3,)), view.get((2, 1)), view.get((0, 0)))]
+
+    expect(
+        student(observe),
+        [5.0, 5.0, 7.0],
+        hint="give the result the same storage",
+        misconception="copied",
+    )
+
+
+def shared(mg, cases):
+    """Probe: for each case, the type of the windows' storage, and whether they lie in the memory of the view."""
+    import numpy as np
+
+    found = []
+    for dtype, shape, strides, offset, *how in cases:
+        data = mg.tensor_data.TensorData(np.arange(200, dtype=dtype), tuple(shape), tuple(strides), offset)
+        result = mg.tensor_data.unfold(data, *how)
+        found.append([str(result.storage.dtype), bool(np.shares_memory(result.array, data.array))])
+    return found
+
+
+SAME_STORAGE = "tensor_data.unfold: 'Return all windows along one axis, as a view of the same storage.'"
+
+
+@unfold(group="views", because=SAME_STORAGE)
+def test_windows_of_any_view_share_its_storage(student):
+    """Windows of permuted views and of parts, also of three axes and of four, lie in the memory of the view."""
+    views = [([3, 4], [1, 3], 0, 1, 2, 1), ([4, 3], [6, 2], 5, 0, 2, 1), ([3, 2, 4], [1, 12, 3], 0, 2, 2, 1)]
+    cases = [("float64", *view) for view in (*views, *OF_FOUR_AXES)]
+    expect(
+        student(shared, cases),
+        [["float64", True]] * len(cases),
+        hint="the type of the storage, and whether the windows lie in the memory of the view: the same storage, however the view lies in it",
+        misconception="copied-where-it-has-gaps",
+    )
+
+
+@unfold(group="views", because=SAME_STORAGE)
+def test_windows_with_steps_share_the_storage(student):
+    """Windows with a step of two, and with one that is larger than a window, lie in the memory of the view."""
+    cases = [("float64", [9], [1], 0, 0, 3, 2), ("float64", [2, 10, 3], [30, 3, 1], 0, 1, 2, 7)]
+    expect(
+        student(shared, cases),
+        [["float64", True]] * len(cases),
+        hint="the type of the storage, and whether the windows lie in the memory of the view: a step is a larger stride",
+        misconception="copied-if-there-are-steps",
+    )
+
+
+@unfold(group="views", because=SAME_STORAGE)
+def test_windows_of_other_types(student):
+    """Windows of float32 and of int64 keep the storage, and with it the type."""
+    cases = [("float32", [4, 3], [3, 1], 0, 0, 2, 1), ("int64", [7], [1], 0, 0, 2, 1)]
+    expect(
+        student(shared, cases),
+        [["float32", True], ["int64", True]],
+        hint="the type of the storage, and whether the windows lie in the memory of the view: give them data.storage as it is",
+        misconception="stored-as-float64",
+    )
+
+
+@unfold(group="views", because="tensor_data.unfold: 'A new view, with one axis more; data itself is left as it is.'")
+def test_unfolded_data_is_left_as_it_is(student):
+    """The array whose windows were taken keeps its shape, its strides and its elements."""
+
+    def observe(mg):
+        data = mg.tensor_data.TensorData([float(i) for i in range(20)], (3, 4), (1, 3), 2)
+        view = mg.tensor_data.unfold(data, 1, 2, 2)
+        return [[list(each.shape), each.array.tolist()] for each in (view, data)]
+
+    columns = [[2.0, 5.0, 8.0, 11.0], [3.0, 6.0, 9.0, 12.0], [4.0, 7.0, 10.0, 13.0]]
+    expect(
+        student(observe),
+        [[[3, 2, 2], [[row[:2], row[2:]] for row in columns]], [[3, 4], columns]],
+        hint="make a new TensorData, and new lists for its shape and strides, instead of changing the one that was given",
+        misconception="unfolded-in-place",
+    )
+
+
+@unfold(group="views", because="tensor_data.unfold: 'Any view, also a permuted, sliced or expanded one.'")
+def test_windows_begin_where_the_view_begins(student):
+    """A part of an array begins inside its storage, and so do its windows."""
+    case = ([5], [1], 9, 0, 2, 1)
+    expect(
+        student(unfolded, *case),
+        windows(*case),
+        hint="hand data.offset on",
+        misconception="offset-forgotten",
     )
 
 

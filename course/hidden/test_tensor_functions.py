@@ -1,4 +1,4 @@
-"""Hidden tests of Sum, Permute and View: what tensors apply for sum, permute and view.
+"""Hidden tests of Sum and Permute: what tensors apply for sum and permute.
 
 Gradients that come from above are all different, so that a gradient which is right only where they are equal does not
 pass; axes differ in size unless a mistake shows only where they are equal.
@@ -13,11 +13,10 @@ from autograder import expect, pictures
 
 sum_ = functools.partial(pytest.mark.exercise, "tensor_functions.Sum")
 permute = functools.partial(pytest.mark.exercise, "tensor_functions.Permute")
-view = functools.partial(pytest.mark.exercise, "tensor_functions.View")
 
 SUM_BACKWARD = "tensor_functions.Sum: 'every element moves the sum that it went into one for one.'"
 INVERSE = "tensor_functions.Permute: 'so the axes of d_output are to be permuted by the inverse of the order'"
-SHARED = "tensor_functions.Permute: 'makes a tensor of a TensorData, which shares its storage.'"
+SHARED = "tensor_functions.Permute: 'which shares its storage'"
 RECORDED = (
     "compute the gradient with d_output's own methods: they are recorded, and the gradient can be differentiated again"
 )
@@ -278,7 +277,7 @@ def test_permute_of_a_view(student):
     expect(
         student(observe, x),
         [x[1:, 1:].T.tolist(), x.tolist()],
-        hint="the strides of a go with its axes; a._tensor.permute knows them, and where the first element stands",
+        hint="the strides of a go with its axes; view_with knows them, and where the first element stands",
         example="a[1:, 1:].permute(1, 0) and a.permute(1, 0).permute(1, 0), of a tensor of shape (3, 4)",
         misconception="strides-made-anew",
     )
@@ -362,7 +361,7 @@ def test_permute_gradient_that_is_a_view(student):
 
 @permute(
     group="higher",
-    because="tensor_functions.Permute: 'is recorded where the gradient is to be differentiated again; a tensor made by _new is not.'",
+    because="tensor_functions.Permute: 'is recorded where the gradient is to be differentiated again; `view_with` is not.'",
 )
 def test_permute_gradient_can_be_differentiated(student):
     """The gradient of a square of a permuted tensor changes with its elements."""
@@ -386,142 +385,5 @@ def test_permute_gradient_can_be_differentiated(student):
         (2.0 * upstream.transpose(1, 2, 0) * weights).tolist(),
         hint=RECORDED,
         example="m = a.permute(2, 0, 1); (m * m).backward(..., create_graph=True); then a.grad.backward(...)",
-        misconception="cut-off-the-graph",
-    )
-
-
-# --- View ---------------------------------------------------------------------------------------------------
-
-
-@view(group="forward", because="tensor_functions.View: 'even if a is itself a view with gaps between its rows.'")
-def test_view_of_a_view(student):
-    """A part of a tensor whose rows have gaps between them is viewed as it looks; so is a tensor without elements."""
-
-    def observe(mg, x):
-        a = mg.tensor(x)[:, 1:]
-        try:
-            found = [a.view(3, 1, 2).tolist(), a.permute(1, 0).view(1, 2, 3).tolist()]
-        except AssertionError as error:
-            return type(error).__name__
-        return [*found, list(mg.tensor(x)[:0].view(2, 0).shape), mg.tensor(x)[0, 2].view(1, 1).tolist()]
-
-    x = mixed((3, 3), 41)
-    expect(
-        student(observe, x),
-        [x[:, None, 1:].tolist(), x[:, 1:].T[None].tolist(), [2, 0], [[float(x[0, 2])]]],
-        hint="not every tensor lies row by row in its storage: a._tensor.view finds the strides",
-        example="b = a[:, 1:] of shape (3, 2): b.view(3, 1, 2), b.permute(1, 0).view(1, 2, 3), and views of none and one element",
-        misconception="taken-for-contiguous",
-        when={"AssertionError": ("contiguous-demanded", "a view with gaps can be viewed too, where strides allow it")},
-    )
-
-
-@view(group="forward", because="tensor_functions.View: 'Nothing is copied'")
-def test_view_copies_nothing(student):
-    """What is written to a tensor shows in its view."""
-
-    def observe(mg, x):
-        a = mg.tensor(x)
-        found = a.view(4)
-        a[1, 0] = 7.0
-        return found.tolist()
-
-    expect(
-        student(observe, np.zeros((2, 2))),
-        [0.0, 0.0, 7.0, 0.0],
-        hint="a view shares the storage; clone does not",
-        example="v = a.view(4); a[1, 0] = 7; then v",
-        misconception="copied",
-    )
-
-
-@view(group="backward", because="tensor_functions.View: 'Return the gradient of a: the same elements in a's shape.'")
-def test_view_gradient_has_the_old_shape(student):
-    """The gradient's elements stay in their order and get the old shape; also a tensor without axes gets its own."""
-
-    def observe(mg, x, upstream):
-        found = []
-        for values, shape, gradient in (
-            (x, (3, 2), upstream),
-            (x[0, 0], (1, 1), upstream[:1, :1]),
-            (x[:0], (3, 0), x[:0].T),
-        ):
-            a = mg.tensor(np.array(values)).requires_grad_()
-            try:
-                a.view(*shape).backward(mg.tensor(gradient.copy()))
-            except (ValueError, IndexError, mg.errors.FunctionError) as error:
-                return f"{type(error).__name__}: {error}"
-            found.append([list(a.grad.shape), a.grad.tolist()])
-        return found
-
-    upstream = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    seen = student(observe, mixed((2, 3), 42), upstream)
-    expect(
-        seen,
-        [[[2, 3], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]], [[], 1.0], [[0, 3], []]],
-        hint="forward knows the shape of a: save it",
-        example="a.view(3, 2) of shape (2, 3); a.view(1, 1) of a number; a.view(3, 0) of shape (0, 3)",
-        picture=lambda: gradients(upstream, seen[0][1], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
-        misconception="shape-not-restored",
-    )
-
-
-@view(group="backward", because="tensor_functions.View: 'its elements need not lie in order in memory.'")
-def test_view_gradient_that_is_a_view(student):
-    """The gradient may be a permuted view, whose elements lie in another order, or an expanded one."""
-
-    def observe(mg, x, upstream):
-        a = mg.tensor(x).requires_grad_()
-        try:
-            a.view(2, 2).permute(1, 0).backward(mg.tensor(upstream))
-            found, a.grad = a.grad.tolist(), None
-            a.view(2, 2).sum(dim=1).backward(mg.tensor(upstream[0]))
-        except ValueError as error:
-            return f"{type(error).__name__}: {error}"[:17]
-        return [found, a.grad.tolist()]
-
-    seen = student(observe, np.zeros(4), np.array([[1.0, 2.0], [3.0, 4.0]]))
-    expect(
-        seen,
-        [[1.0, 3.0, 2.0, 4.0], [1.0, 1.0, 2.0, 2.0]],
-        hint="a view needs elements in row-major order in memory: contiguous() puts them so",
-        example="a.view(2, 2).permute(1, 0), where a has 4 elements; then a.view(2, 2).sum(dim=1)",
-        picture=lambda: gradients([[1.0, 2.0], [3.0, 4.0]], seen[0], [1.0, 3.0, 2.0, 4.0]),
-        misconception="not-made-contiguous",
-        when={
-            ((1.0, 2.0, 3.0, 4.0), (1.0, 1.0, 2.0, 2.0)): (
-                "storage-read-in-order",
-                "these are the elements in the order of the storage, which is not that of the axes",
-            ),
-        },
-    )
-
-
-@view(
-    group="higher",
-    because="tensor_functions.View: 'it is recorded where the gradient is to be differentiated again, which a tensor made by _new is not.'",
-)
-def test_view_gradient_can_be_differentiated(student):
-    """The gradient of a square of a view changes with its elements."""
-
-    def observe(mg, x, upstream, weights):
-        a = mg.tensor(x).requires_grad_()
-        rows = a.view(3, 2)
-        (rows * rows).backward(mg.tensor(upstream), create_graph=True)
-        first, a.grad = a.grad, None
-        if not first.requires_grad:
-            return "a constant"
-        try:
-            first.backward(mg.tensor(weights))
-        except (ValueError, mg.errors.FunctionError) as error:
-            return f"{type(error).__name__}: {error}"
-        return a.grad.tolist()
-
-    upstream, weights = mixed((3, 2), 43), mixed((6,), 44)
-    expect(
-        student(observe, mixed((6,), 45), upstream, weights),
-        (2.0 * upstream.reshape(6) * weights).tolist(),
-        hint=RECORDED,
-        example="rows = a.view(3, 2); (rows * rows).backward(..., create_graph=True); then a.grad.backward(...)",
         misconception="cut-off-the-graph",
     )

@@ -16,7 +16,7 @@ Notebooks = dict[str, nbformat.NotebookNode]
 
 DERIVATIVES, CHAIN, BACKPROP = "01_numerical_derivatives", "02_chain_rule", "03_backprop"
 RULE, BACKS, ARITHMETIC = "autodiff.chain_rule", "operators.backs", "functions.arithmetic"
-GRADIENT, FORWARD = "derivatives.gradient", "derivatives.forward_difference"
+GRADIENT, CENTRAL = "derivatives.gradient", "derivatives.central_difference"
 
 
 @dataclass(frozen=True)

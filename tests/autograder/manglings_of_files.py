@@ -10,9 +10,9 @@ from manglings import (
     ARITHMETIC,
     BACKPROP,
     BACKS,
+    CENTRAL,
     CHAIN,
     DERIVATIVES,
-    FORWARD,
     GRADIENT,
     RULE,
     as_json,
@@ -270,9 +270,7 @@ def _zip_as_notebook(notebooks):
     return {f"{BACKPROP}.ipynb": zipped({f"{BACKPROP}.ipynb": data})}
 
 
-@mangling("an archive of another kind", lost={
-    "derivatives.forward_difference": "work.rar", "derivatives.central_difference": "work.rar", GRADIENT: "work.rar",
-})  # fmt: skip
+@mangling("an archive of another kind", lost={CENTRAL: "work.rar", GRADIENT: "work.rar"})
 def _rar(notebooks):
     del notebooks[DERIVATIVES]
     return {"work.rar": b"Rar!\x1a\x07\x00"}
@@ -315,7 +313,7 @@ def _added(notebooks):
 def _magics(notebooks):
     for lesson, exercise, before, after in (
         (DERIVATIVES, GRADIENT, "%%time\n", ""),
-        (DERIVATIVES, FORWARD, "%%capture out\n%matplotlib inline\n", "\n!pip list\n%timeit 1 + 1\nsum?"),
+        (DERIVATIVES, CENTRAL, "%%capture out\n%matplotlib inline\n", "\n!pip list\n%timeit 1 + 1\nsum?"),
     ):
         cell = solution(notebooks[lesson], exercise)
         cell.source = before + cell.source + after

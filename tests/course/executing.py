@@ -20,7 +20,7 @@ from solving import HURRIED
 
 LIMIT = 60  # seconds that a lesson may take on two cores
 
-BY_THE_CLOCK = ("12_poems",)
+BY_THE_CLOCK = ("12_poems", "13_fewer_bits")
 """Lessons that train for minutes, whose clock is hurried in tests: a minute is a second."""
 
 # What the notebook would take if nothing else ran: no machine's load is in it. (A lesson may define `sum` and `max`.)
@@ -39,8 +39,8 @@ class Run:
     """What came of a notebook.
 
     Args:
-        errors: The text of each cell that raised, with the error; not of those that may, because what they show is the
-            student's own and not written yet.
+        errors: The text of each cell that raised, with the error; not of those that wait for an exercise.
+        waiting: The text of each cell that says that an exercise on which it builds is not written yet.
         stderr: What was printed there.
         checks: For each exercise the text of its check's report.
         seconds: That it would have taken on two idle cores, at least.
@@ -49,6 +49,7 @@ class Run:
     """
 
     errors: tuple[str, ...]
+    waiting: tuple[str, ...]
     stderr: str
     checks: dict[str, str]
     seconds: float
@@ -126,8 +127,9 @@ def execute(notebook: nbformat.NotebookNode, folder: Path, library: Path | None 
 
 def _run(cells: list[nbformat.NotebookNode]) -> Run:
     outputs = [(cell, output) for cell in cells for output in cell.outputs]
-    raised = [(cell, out) for cell, out in outputs if out.output_type == "error" and not _may_raise(cell, out)]
-    errors = [f"{cell.source}\n-> {out.ename}: {out.evalue}" for cell, out in raised]
+    raised = [(cell, out) for cell, out in outputs if out.output_type == "error"]
+    waiting = [cell.source for cell, out in raised if out.ename == "ExerciseNotDone"]
+    errors = [f"{cell.source}\n-> {out.ename}: {out.evalue}" for cell, out in raised if cell.source not in waiting]
     streams = [(out.name, out.text) for _, out in outputs if out.output_type == "stream"]
     checks = {}
     for cell, out in outputs:
@@ -141,7 +143,7 @@ def _run(cells: list[nbformat.NotebookNode]) -> Run:
     said = [
         _text(out) for cell, out in outputs if "nbgrader" not in cell.metadata and not _MEASURES.search(cell.source)
     ]
-    return Run(tuple(errors), stderr, checks, cost, tuple(silent), tuple("".join(said).splitlines()))
+    return Run(tuple(errors), tuple(waiting), stderr, checks, cost, tuple(silent), tuple("".join(said).splitlines()))
 
 
 def _text(out: nbformat.NotebookNode) -> str:
@@ -158,7 +160,3 @@ def _says_what_it_shows(out: nbformat.NotebookNode) -> bool:
         re.search(r"<title>[^<]+</title>|\saria-label=", drawn) for drawn in re.findall(r"<svg.*?</svg>", svg, re.S)
     )
     return named and ("image/png" not in data or bool(out.metadata.get("image/png", {}).get("alt")))
-
-
-def _may_raise(cell: nbformat.NotebookNode, error: nbformat.NotebookNode) -> bool:
-    return "raises-exception" in cell.metadata.get("tags", []) and error.ename == "ExerciseNotDone"

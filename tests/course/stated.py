@@ -25,6 +25,7 @@ __all__ = ["ELSEWHERE", "agrees", "computed", "in_code", "in_output", "stated", 
 
 GPU = Path(__file__).parents[2] / "benchmarks" / "RESULTS_GPU.md"
 NUMBERS_OF_THE_MLP = "(2 + 1) * 16 + (16 + 1) * 16 + (16 + 1)"
+NUMBERS_OF_THE_POET = "61 * 96 + 64 * 96 + 3 * (12 * 96**2 + 13 * 96) + 2 * 96 + 97 * 61"
 
 ELSEWHERE: dict[str, dict[str, str]] = {
     "00_fundamentals": {
@@ -37,6 +38,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "1.8": "sys.float_info.max / 1e308",
         "100000.00000133288": "functools.reduce(operator.add, [0.1] * 10**6)",
         "100000.0": "np.full(10**6, 0.1).sum()",
+        "998": "",  # a list cut into halves, and these again
         "100,000.01": "",  # PyTorch's sum of a million numbers of float32
         "100,958.34": "np.cumsum(np.full(10**6, 0.1, np.float32))[-1]",
     },
@@ -55,7 +57,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "04_strides": {"337": NUMBERS_OF_THE_MLP, "200": "", "500": "", "5000": ""},
     "05_broadcasting": {"100": "", "300": "100 * 3"},
     "06_tensor_autograd": {"337": NUMBERS_OF_THE_MLP},
-    "06b_gradients_checked": {"0.9999999999999999": "1.0 + 1e-6 - 1e-6"},
+    "06b_gradients_checked": {"0.9999999999999999": "1.0 + 1e-6 - 1e-6", "121": "11**2", "2018": ""},
     "07_parallel_cpu": {"500,003": "", "32,768": ""},  # PyTorch's GRAIN_SIZE
     "07b_what_a_loop_costs": {
         "2048": "",
@@ -67,7 +69,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     },
     "08_gpu": {
         "128": "",
-        "4096": "64 * 64",
         "1152": "1024 + 128",
         "9.7": "",
         "1,555": "",
@@ -92,7 +93,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "2.14": "gpu('times', 'tiles of 8 x 8, x is the row', 2)",
         "0.72": "gpu('times', 'tiles of 8 x 8, x is the column', 2)",
         "0.55": "gpu('times', 'tiles of 16 x 16, x is the column', 2)",
-        "2.62": "gpu('times', 'tiles of the exercise, 8 x 8, x is the row', 2)",
         "2.6": "gpu('times', 'x is the column', 2) / gpu('times', 'tiles of 8 x 8, x is the column', 2)",
     },
     "08b_training": {
@@ -107,9 +107,11 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "224": "",
         "2,110": "(64 + 1) * 28 + (28 + 1) * 10",
     },
-    "10_transforms": {"0.2": "2 / 10", "43,264": "16 * 4 * 26 * 26"},
-    "11_compiler": {
-        "2019": "",
+    "10_transforms": {"0.2": "2 / 10"},
+    "10b_trees_and_batches": {"43,264": "16 * 4 * 26 * 26"},
+    "11_compiler": {"2019": ""},
+    "11b_loops": {
+        "2018": "",
         "8192": "",  # words, as an example
         "256": "8192**2 * 4 / 2**20",
         "10.5": "21 / 2",
@@ -121,11 +123,46 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "154": "len(verse.poems('sonnets'))",
         "128": "len(verse.poems('quatrains'))",
         "4.11": "math.log(61)",
+        "124": "((50257 + 1024) * 768 + 12 * (12 * 768**2 + 13 * 768) + 2 * 768) / 1e6",
         "2017": "",
         "2020": "",
         "7,800": "",  # a training of five minutes on a machine that did nothing else
         "0.4": "",
         "3.8": "",
+    },
+    "13_fewer_bits": {
+        "280": "70 * 4",
+        "3.4": "float(np.finfo(np.float32).max) / 1e38",
+        "1.4": "float(np.finfo(np.float32).smallest_subnormal) * 1e45",
+        "9.2": "2.0**-133 * 1e41",  # of bfloat16: seven bits below the smallest exponent, -126
+        "0.0078": "2.0**-7",
+        "0.0100021": "float(np.float16(0.01))",
+        "128": "2**7",
+        "754": "",
+        "65536": "2**16",
+        "65,536": "2**16",
+        "2,000": "",
+        "256": "2**8",
+        "16129": "127**2",
+        "288": "3 * 96",
+        "1,536": "4 * (288 + 96)",
+        "27,648": "288 * 96",
+        "353,629": NUMBERS_OF_THE_POET,
+        "14,000": "",  # 13,625 characters, rounded
+    },
+    "14_many_workers": {
+        "16,384": "",  # GPUs, as the report on Llama 3 says
+        "153,610": "64 * 2048 + 2048 + 2048 * 10 + 10",
+        "614,440": "4 * 153610",
+        "120": "7.5 * (2 + 2 + 12)",
+        "31.4": "7.5 * (2 + 2 + 12 / 64)",
+        "7.5": "",
+        "1,437": "1797 - sets.TEST_DIGITS",
+        "1.75": "2 * 7 / 8",
+        "1.875": "2 * 15 / 16",
+        "614,448": "4 * (153610 + 2)",
+        "921,672": "6 / 4 * 4 * (153610 + 2)",
+        "0.6": "4 * (153610 + 2) / 1e6",
     },
 }
 """Numbers that are neither in a lesson's code nor in its output: how each is computed; nothing if it is assumed."""

@@ -58,7 +58,7 @@ def test_with_right_answers(lesson, pytestconfig, on_idle_cores):
     """Nothing raises, checks pass, pictures have words, examples print what was read before, all within a minute."""
     keep = None if pytestconfig.getoption("tiers_all") else pytestconfig.cache.mkdir("lessons")
     run = run_lesson(lesson, references(lesson), keep=keep)
-    assert (run.errors, run.stderr, run.silent) == ((), "", ())
+    assert (run.errors, run.waiting, run.stderr, run.silent) == ((), (), "", ())
     assert list(run.checks) == [each.id for each in COURSE.of_lesson(lesson)]
     assert [
         id for id, text in run.checks.items() if not re.search(f"{re.escape(id)}: all \\d+ checks pass", text)

@@ -3,6 +3,7 @@
 import ast
 import functools
 import importlib
+import itertools
 import pkgutil
 import re
 import subprocess
@@ -16,6 +17,10 @@ from stated import ELSEWHERE, agrees, computed, in_code, in_output, stated, valu
 from visible import COURSE
 
 import minigrad
+from autograder.building.build import build_lesson
+from autograder.building.minutes import HEAD, lesson_minutes, minutes_of, sections_of
+from autograder.building.slicing import slice_exercise
+from minigrad.exercises.syllabus import course, in_hours
 from minigrad.tutor.hints import TIERS
 
 FILES = sorted((ROOT / "course" / "lessons").glob("*.md"))
@@ -90,24 +95,54 @@ def test_what_stands_first(name):
     assert len(re.findall(r"^- ", text[able:needed], re.MULTILINE)) >= 3
 
 
-SPANS = {"an hour": 60, "75 minutes": 75, "80 minutes": 80, "ninety minutes": 90}
-WHOLE = {"ninety minutes": 90, "two hours": 120, "two hours and a half": 150}
-WHOLE |= {"three hours": 180, "four hours": 240, "five hours": 300}
+COUNTS = (
+    "one sitting",
+    "two sittings",
+    "three sittings",
+    "four sittings",
+    "five sittings",
+    "six sittings",
+    "seven sittings",
+)
+LONGEST = 120
+"""Minutes of a sitting, at most."""
+
+
+def built(name):
+    """A lesson's source notebook."""
+    sources = {each.id: slice_exercise(COURSE, each.id) for each in COURSE.of_lesson(name)}
+    return build_lesson(COURSE, COURSE.lessons[name], sources).source
 
 
 @each_lesson
 def test_sittings(name):
-    """How long a lesson takes is told in sittings of at most 90 minutes, which begin at sections of the lesson."""
+    """A lesson tells its true hours, in sittings of at most two of them, which begin at sections of the lesson."""
     text = prose(LESSONS[name])
     told = " ".join(re.search(r"\bAllow ((?:.|\n)+?)\. ", text)[1].split())
-    if told == "ninety minutes, in one sitting":
-        return
-    whole, count, span, beginnings = re.match(r"(.+?), in (two|three|four) sittings of (.+?); the (.+)", told).groups()
-    sittings = {"two": 2, "three": 3, "four": 4}[count]
-    assert SPANS[span] * sittings == WHOLE[whole]
-    sections = re.findall(r"\*([^*]+)\*", beginnings)
-    places = [headings(LESSONS[name]).index(each) for each in sections]
-    assert (len(sections), places) == (sittings - 1, sorted(places))
+    time, sittings, beginnings = re.match(r"(.+?), in (\w+ sittings?)(?:; the second begins at (.+))?$", told).groups()
+    source = built(name)
+    assert time == in_hours(lesson_minutes(COURSE, name, source)), "say so, in Chinese and in lessons.md too"
+    minutes = {title: minutes_of(COURSE, cells) for title, cells in sections_of(source).items()}
+    begun = [HEAD, *re.findall(r"\*([^*]+)\*", beginnings or "")]
+    assert [COUNTS.index(sittings) + 1, sorted(begun, key=[*minutes].index)] == [len(begun), begun]
+    places = [[*minutes].index(title) for title in begun] + [len(minutes)]
+    assert max(sum([*minutes.values()][a:b]) for a, b in itertools.pairwise(places)) <= LONGEST
+
+
+@each_lesson
+def test_hours_in_chinese(name):
+    """The Chinese text tells the same hours."""
+    minutes = next(each["minutes"] for each in course()["lessons"] if each["name"] == name)
+    told = in_hours(minutes).replace("h", "小时").replace("min", "分钟")
+    text = (ROOT / "notebooks" / "zh_CN" / f"{name}.ipynb").read_text(encoding="utf-8")
+    assert re.findall(r"请留出 ([^\uff0c]+)", text) == [told]
+
+
+def test_nobody_alone_comes_to_a_lesson_before_those_that_it_needs():
+    """In the order of the course, which is not that of its assignments, each lesson follows what it builds on."""
+    order = [each["name"] for each in course()["lessons"]]
+    needs = [(each, before) for each in course()["lessons"] for before in each["needs"]]
+    assert [(each["name"], before) for each, before in needs if order.index(before) > order.index(each["name"])] == []
 
 
 @each_lesson

@@ -1,7 +1,7 @@
 """The visible checks name the mistake: what a known-wrong answer gives meets the hint that was written for it."""
 
 import pytest
-from visible import COURSE, check
+from visible import COURSE, check, references
 
 from autograder.building.slicing import slice_exercise
 from autograder.course.answers import wrong_answers
@@ -44,6 +44,14 @@ HINTS = [
     ("autodiff.chain_rule", "constants-kept", "ask each input whether it is_constant()"),
     ("autodiff.chain_rule", "filtered-before-pairing", "pair first, filter afterwards"),
     ("autodiff.chain_rule", "pairs-merged", "one entry for each key"),
+    ("autodiff.is_sort", "asked-once", "sort a graph again"),
+    ("autodiff.is_sort", "chains-and-diamonds-only", "by a short way and by a longer one"),
+    ("autodiff.is_sort", "compared-with-one-order", "several orders of a graph are right"),
+    ("autodiff.is_sort", "missing-not-noticed", "compare with all that you can reach"),
+    ("autodiff.is_sort", "no-constants", "put some into your graphs"),
+    ("autodiff.is_sort", "one-side-only", "exchange the inputs of your graph"),
+    ("autodiff.is_sort", "shallow-graphs-only", "a chain of some thousand"),
+    ("autodiff.is_sort", "twice-not-noticed", "which a set of ids does not see"),
     ("autodiff.topological_sort", "breadth-first-order", "a breadth-first walk"),
     ("autodiff.topological_sort", "compared-by-value", "compare by unique_id"),
     ("autodiff.topological_sort", "leaves-first", "turn the list round"),
@@ -66,6 +74,14 @@ HINTS = [
     ("mlp.SGD", "uphill", "go the other way"),
     ("mlp.SGD", "zero-instead-of-none", "None says that there is no gradient"),
     ("mlp.SGD", "zeroed-on-the-box", "parameter.value.grad"),
+    ("timing.measure", "a-hundred-calls", "begin with one call in a round"),
+    ("timing.measure", "always-seven-rounds", "as many rounds as asked"),
+    ("timing.measure", "clock-read-at-each-call", "before and after a round only"),
+    ("timing.measure", "mean-of-the-rounds", "follows the longest round"),
+    ("timing.measure", "no-warm-up", "that is the first call"),
+    ("timing.measure", "one-call-in-each-round", "shorter than a tick"),
+    ("timing.measure", "one-round-ends-the-search", "long by chance"),
+    ("timing.measure", "shortest-round", "that is the shortest round"),
 ]
 
 
@@ -137,6 +153,69 @@ def test_weights_that_are_not_registered_are_named():
     failed = [each for each in check("mlp.Linear", answer).results if each.reason]
     assert len(failed) > 3 and not any("still in use" in each.hint for each in failed)
     assert sum(each.reason.startswith("the layer has no parameter weight_0_0") for each in failed) == 2
+
+
+RING = references("14_many_workers")["workers.ring"]
+AGAIN = "        part = worker.receive()\n        parts[(worker.rank - back) % worker.workers] = part"
+OF_A_RING = {
+    "the part before": (
+        ("parts[worker.rank - 1]", "parts[worker.rank - 2]"),
+        ("parts[worker.rank - back]", "parts[(worker.rank - back - 1) % worker.workers]"),
+        {0: "begin with part rank - 1, one further on", 1: "each worker ends with the other's part"},
+    ),
+    "the part of the next": (
+        ("parts[worker.rank - 1]", "parts[worker.rank]"),
+        ("parts[worker.rank - back]", "parts[(worker.rank - back + 1) % worker.workers]"),
+        {0: "begin with part rank - 1, one further back", 1: "each worker ends with the other's part"},
+    ),
+    "a round too few": (
+        ("range(2, worker.workers + 1)", "range(2, worker.workers)"),
+        {0: "a round is missing", 1: "a round is missing", 3: "reduce_scatter has 2 rounds here"},
+    ),
+    "a round too many": (
+        ("    return np.concatenate", "    worker.send(part)\n    worker.receive()\n    return np.concatenate"),
+        {3: "all_gather has 4 rounds here"},
+    ),
+    "nothing is added": (
+        ("worker.receive() + parts[worker.rank - back]", "worker.receive()"),
+        {0: "what is received is not added to", 1: "what is received is not added to"},
+    ),
+    "the same numbers each time": (
+        ("parts[worker.rank - back]", "parts[worker.rank - 1]"),
+        dict.fromkeys((0, 1), "what is received is of the part before: add your numbers of that part"),
+    ),
+    "parts the other way round": (
+        ("parts[worker.rank - back]", "parts[(worker.rank + back) % worker.workers]"),
+        {0: "what is received is of the part before: add your numbers of that part"},
+    ),
+    "the own part again": (
+        (AGAIN, "        parts[(worker.rank - back) % worker.workers] = worker.receive()"),
+        {2: "send on what has just been received"},
+    ),
+    "the other way round": (
+        ("(worker.rank - back) % worker.workers] = part", "(worker.rank + back) % worker.workers] = part"),
+        {2: "it is that of rank - 1 in the first round, of rank - 2 in the second"},
+    ),
+    "whole arrays": (
+        ("worker.send(total)\n", "worker.send(np.tile(total, worker.workers))\n"),
+        ("worker.receive() +", "worker.receive()[: len(parts[worker.rank - back])] +"),
+        {3: "one part in each message, no whole array"},
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", OF_A_RING)
+def test_a_ring_that_is_wrong(slip):
+    """Each check that fails names this slip: which part, which round, what is sent on."""
+    *changes, hints = OF_A_RING[slip]
+    answer = RING
+    for old, new in changes:
+        assert old in answer
+        answer = answer.replace(old, new)
+    results = check("workers.ring", answer).results
+    told = {number: result.hint for number, result in enumerate(results) if not result.passed}
+    assert told.keys() == hints.keys()
+    assert [(told[number], words) for number, words in hints.items() if words not in told[number]] == []
 
 
 @pytest.mark.parametrize("endless", [False, True])

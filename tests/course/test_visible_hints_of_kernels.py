@@ -67,16 +67,9 @@ SLIPS = [
     ("nn.functional.max_pool2d", MAX_POOL, "rows.max(4)", "take its `.values`"),
     ("cuda_ops.tensor_map", "if i < out_size", "if True", "compare the thread's number with out_size"),
     ("cuda_ops.tensor_map", "if i < out_size", "if i <= out_size", "compare the thread's number with out_size"),
-    ("cuda_ops.tensor_zip", "if i < out_size", "if True", "compare the thread's number with out_size"),
     ("cuda_ops.tensor_map", "numba.int32", "numba.float64", "index buffers hold whole numbers"),
     ("tensor_ops.tensor_map", ", dtype=np.int64", "", "np.zeros and np.empty make floats"),
     ("fast_ops.tensor_reduce", ", dtype=np.int64", "", "np.zeros and np.empty make floats"),
-    (
-        "cuda_ops.tensor_zip",
-        "out[index_to_position(out_index, out_strides)]",
-        "out[i]",
-        "thread's number is no position",
-    ),
     ("tensor_data.to_index", "rest // shape", "rest / shape", "`//` stays with whole numbers"),
 ]
 
@@ -130,9 +123,9 @@ def test_two_threads_of_one_element_are_a_race():
     ("id", "right", "slip"),
     [
         ("cuda_ops.tensor_map", "fn(in_storage[position])", "1.0 + fn(in_storage[position])"),
-        ("cuda_ops.tensor_zip", "if i < out_size", "if True"),
         ("cuda_ops._sum_practice", "out[cuda.blockIdx.x] = cache[0]", "out[cuda.blockIdx.x] = cache[1]"),
-        ("cuda_ops._mm_practice", "out[", "out[0 * "),
+        ("cuda_ops._pool_practice", "out[i] = window", "out[i] = 2.0 * window"),
+        ("cuda_ops._scan_practice", "out[i] = running", "out[i] = 2.0 * running"),
     ],
 )
 def test_what_is_wrong_in_python_is_not_launched(id, right, slip):
@@ -149,7 +142,8 @@ def test_what_is_wrong_in_python_is_not_launched(id, right, slip):
         ("cuda_ops._sum_practice", "syncthreads-in-branch"),
         ("cuda_ops._sum_practice", "syncthreads-under-the-guard"),
         ("cuda_ops.tensor_reduce", "syncthreads-in-branch"),
-        ("cuda_ops._mm_practice", "syncthreads-in-branch"),
+        ("cuda_ops._pool_practice", "syncthreads-under-the-guard"),
+        ("cuda_ops._scan_practice", "syncthreads-in-branch"),
     ],
 )
 def test_a_barrier_in_a_branch_fails_the_check_of_waiting(id, mistake):

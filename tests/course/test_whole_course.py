@@ -115,6 +115,7 @@ def test_lessons_solved_in_order(course, edition, tmp_path, left_out):
     folder.mkdir()
     for lesson, notebook, run in solve(course, edition, folder, left_out):
         assert (lesson, run.errors, run.stderr) == (lesson, (), "")
+        assert left_out or run.waiting == ()
         exercises = [each.id for each in course.of_lesson(lesson)]
         done += [id for id in exercises if id not in left_out]
         found = states(notebook)

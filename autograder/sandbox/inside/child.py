@@ -11,24 +11,38 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import wire
-from .cells import CellRunner, OutputLimit, TimeLimit, capture, is_not_done, one_line, silence, time_limit
+from .cells import CellRunner, OutputLimit, TimeLimit, capture, is_not_done, one_line, time_limit
 from .compiling import hurry
 from .files import lay_out
 from .patience import COMPILING, Patience, waited
 
 # Kept from before the student's code runs, which may rename what it likes in `os`.
 _fork = getattr(os, "fork", None)
-_exit, _getpid, _pipe, _close, _read = os._exit, os.getpid, os.pipe, os.close, os.read
+_exit, _getpid, _pipe, _close, _read, _write = os._exit, os.getpid, os.pipe, os.close, os.read, os.write
+_set_blocking = os.set_blocking
 _waitpid = getattr(os, "waitpid", None)
 _kill, _killpg, _setpgid = os.kill, getattr(os, "killpg", None), getattr(os, "setpgid", None)
 _select = select.select
 _freeze = gc.freeze
 _WRAPPERS = 8  # wrapped around each other; a student's object could go on forever
 _GRACE = 0.2  # a time limit rings inside first: it can say which line was running
+
+
+class Spare(NamedTuple):
+    """A fork of the state after the cells that waits for the one question that it will answer.
+
+    Args:
+        pid: The process.
+        ask: Descriptor that its question goes to.
+        read: Descriptor that its answer comes from.
+    """
+
+    pid: int
+    ask: int
+    read: int
 
 
 class Child:
@@ -46,19 +60,18 @@ class Child:
         self.reads, self.writes, self.forks = read, write, forks
         self.pid = _getpid()
         self.problem: dict[str, Any] | None = None
+        self.spare: Spare | None = None
+        self.kept_waiting: float | None = None  # of this process before its question came, if that is known
         self.told = request["library"]
         self.package = str(self.told["package"])
         self.library = import_module(self.package)
-        self.folder = Path(str(self.library.__file__)).parent
-        self.witnesses = _witnesses(self.folder, self.package, self.told["watching"])
-        self.cut = _cut_names(self.folder)
+        self.witnesses, self.cut = request["witnesses"], frozenset(request["cut"])
         others = {cell["exercise"] for cell in request["cells"] if cell["kind"] == "solution"} - {request["exercise"]}
         self.wanted = {name.rpartition(".")[2]: name for name in request["objects"]}
         names = (name for other in others for name in request["others"].get(other, []))
         self.others = {last: name for name in names if (last := name.rpartition(".")[2]) not in self.wanted}
         seconds, limit = request["cell_seconds"], request["output_limit"]
         self.runner = CellRunner(seconds, limit, {*self.wanted, *self.others}, self._is_the_librarys)
-        silence(self.package, self.told["silent"])
 
     def serve(self) -> None:
         """Run the cells, then answer until the grader is done."""
@@ -68,9 +81,13 @@ class Child:
             self._reply({"missing": self._install()})
             hurry()
             _freeze()  # as the parent did: each answer is a fork of what is there now
+            self._make_spare()
             while (data := wire.read_frame(self.reads)) is not None:
-                self._answer(wire.unpack(data))
+                self._answer(data)
+                self._make_spare()
         finally:
+            if self.spare is not None and self._still_here():
+                _end_group(self.spare.pid)
             if self.forks or not self._still_here():
                 _exit(0)
 
@@ -156,54 +173,79 @@ class Child:
             if self._is_borrowed(next(written, None)):
                 setattr(self._library_object(name), each, staticmethod(_refusal(f"{theirs.__name__}.{each}")))
 
-    def _answer(self, request: dict[str, Any]) -> None:
+    def _answer(self, data: bytes) -> None:
         if self.problem is not None:
             self._reply(self.problem)
-        elif not self.forks or _fork is None:
-            self._reply(self._evaluate(request))
-        else:
-            self._answer_in_fork(request, _fork)
+            return
+        if not self.forks or _fork is None:
+            self._reply(self._evaluate(wire.unpack(data)))
+            return
+        self._make_spare()  # where the last try found no room for one
+        if self.spare is None:
+            self._reply(_failed("killed", "no process could be started: the cells left too much running or open"))
+            return
+        spare, self.spare = self.spare, None
+        try:
+            self._reply(self._collect(spare, data))
+        finally:
+            _close(spare.read)
+            _close(spare.ask)
 
-    def _answer_in_fork(self, request: dict[str, Any], fork: Callable[[], int]) -> None:
-        read, write = _pipe()
+    def _make_spare(self) -> None:
+        """Fork for the next question while the grader judges the last answer.
+
+        The process that gave it has ended: nothing that it did can reach this one.
+        """
+        if self.spare is not None or self.problem is not None or not self.forks or _fork is None:
+            return
+        pipes = list[int]()
         self.runner.compiling.begin()
         try:
-            grandchild = fork()
+            pipes += _pipe()
+            pipes += _pipe()
+            grandchild = _fork()
         except OSError:
-            _close(read)
-            _close(write)
-            self._reply(_failed("killed", "no process could be started: the cells left too many running"))
+            for descriptor in pipes:
+                _close(descriptor)
             return
+        asked, ask, read, write = pipes
         if grandchild == 0:
-            self._become_grandchild(request, write)
+            _close(ask)
+            self._become_grandchild(asked, write)
+        _close(asked)
         _close(write)
-        try:
-            self._reply(self._collect(read, grandchild, request["seconds"]))
-        finally:
-            _close(read)
+        _set_blocking(ask, False)
+        self.spare = Spare(grandchild, ask, read)
 
-    def _become_grandchild(self, request: dict[str, Any], write: int) -> None:
+    def _become_grandchild(self, asked: int, write: int) -> None:
         """Evaluate, write one frame and exit; a process that the observed code forked writes nothing."""
         try:
             if _setpgid is not None:
                 _setpgid(0, 0)
-            me = _getpid()
-            payload = {**self._evaluate(request), "compiled": self.runner.compiling.seconds()}
+            me, self.kept_waiting = _getpid(), waited()
+            data = wire.read_frame(asked)
+            if data is None:
+                return
+            payload = {**self._evaluate(wire.unpack(data)), "compiled": self.runner.compiling.seconds()}
             if _getpid() == me:
                 wire.write_all(write, wire.frame(wire.pack(payload)))
         finally:
             _exit(0)
 
-    def _collect(self, read: int, grandchild: int, seconds: float) -> dict[str, Any]:
-        """The grandchild's frame, or why there is none; the grandchild and its process group are gone afterwards."""
+    def _collect(self, spare: Spare, question: bytes) -> dict[str, Any]:
+        """Ask the grandchild and return its frame, or why there is none; its process group is gone afterwards."""
+        grandchild, read, seconds = spare.pid, spare.read, wire.unpack(question)["seconds"]
         # The grandchild knows how long it has compiled, and ends in time; only what hears nothing is ended here.
         longer = COMPILING if self.runner.compiling.is_possible else 0.0
-        patience = Patience(seconds + _GRACE + longer, lambda: waited(grandchild), 0.0)
-        data, ended, status = bytearray(), False, 0
+        patience = Patience(seconds + _GRACE + longer, lambda: waited(grandchild))
+        data, ended, status, unasked = bytearray(), False, 0, bytearray(wire.frame(question))
         needed: int | None = None
         while needed is None or len(data) < needed:
             # A process that the grandchild left behind may hold the pipe open: its own end is looked at as well.
-            ready, _, _ = _select([read], [], [], min(0.02, patience.left()))
+            ready, free, _ = _select([read], [spare.ask] if unasked else [], [], min(0.02, patience.left()))
+            if free:
+                _feed(spare.ask, unasked)
+                continue
             if ready:
                 chunk = _read(read, 1 << 16)
                 data += chunk
@@ -230,7 +272,7 @@ class Child:
                 import cloudpickle
 
                 self._forget_witnesses()
-                with time_limit(request["seconds"], 0.0 if self.forks else None, self.runner.compiling.seconds):
+                with time_limit(request["seconds"], self.kept_waiting, self.runner.compiling.seconds):
                     function = cloudpickle.loads(bytes.fromhex(request["function"]))
                     value = function(self.library, *wire.decode(request["args"]))
                     payload = {"value": wire.encode(value)}
@@ -288,22 +330,6 @@ class Child:
         return member is None or self._is_ours(member)
 
 
-def _witnesses(folder: Path, library: str, watching: Iterable[str]) -> tuple[str, ...]:
-    """The names of the modules that watch. To look for them among all modules would copy hundreds of a fork's pages."""
-    packages = list(watching)
-    files = [path for package in packages for path in (folder / package).rglob("*.py")]
-    inner = [".".join(path.relative_to(folder).with_suffix("").parts) for path in files if path.stem != "__init__"]
-    return tuple(f"{library}.{name}" for name in (*packages, *inner))
-
-
-def _cut_names(folder: Path) -> frozenset[str]:
-    """Return the functions that a student is to write, as the edition lists them: asked before any cell runs."""
-    try:
-        return frozenset((folder / "cut.txt").read_text(encoding="utf-8").split())
-    except FileNotFoundError:
-        return frozenset()
-
-
 def _refusal(what: str) -> Callable[..., Any]:
     def refuse(*_args: Any, **_kwargs: Any) -> Any:
         raise NotImplementedError(f"{what} is not written: what the class inherits is not an answer")
@@ -313,6 +339,16 @@ def _refusal(what: str) -> Callable[..., Any]:
 
 def _failed(kind: str, message: str) -> dict[str, Any]:
     return {"failure": [kind, one_line(message, 500)]}
+
+
+def _feed(descriptor: int, data: bytearray) -> None:
+    """Write what a pipe takes of `data`, and drop that; all of it where nobody reads any more."""
+    try:
+        del data[: _write(descriptor, data[: 1 << 16])]
+    except BlockingIOError:
+        return
+    except OSError:
+        data.clear()
 
 
 def _has_ended(pid: int) -> tuple[bool, int]:

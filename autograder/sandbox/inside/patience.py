@@ -216,18 +216,38 @@ def _states(pid: int) -> Iterator[str]:
 
 def _below(root: int) -> dict[int, list[str]]:
     """A process and all below it, and what the system says of each, from its state on."""
-    said, children = {}, dict[int, list[int]]()
-    for name in os.listdir(_TASKS) if _TASKS.is_dir() else ():
-        with contextlib.suppress(OSError, ValueError, IndexError):  # no process, or one that has ended meanwhile
-            said[int(name)] = _status(f"{_TASKS}/{int(name)}")
-            children.setdefault(int(said[int(name)][1]), []).append(int(name))
-    found, waiting = {}, [root]
+    found, waiting, children = {}, [root], _children if _lists_children() else _scanned().get
     while waiting:
         pid = waiting.pop()
-        if pid in said:
-            found[pid] = said[pid]
-        waiting += children.get(pid, [])
+        with contextlib.suppress(OSError, IndexError):  # it has ended meanwhile
+            found[pid] = _status(f"{_TASKS}/{pid}")
+        waiting += children(pid) or ()
     return found
+
+
+@cache
+def _lists_children() -> bool:
+    """Whether the system lists the children of a thread: to look through all processes takes milliseconds."""
+    return Path(f"{_TASKS}/{os.getpid()}/task/{os.getpid()}/children").exists()
+
+
+def _children(pid: int) -> list[int]:
+    """The children of a process, as the system lists them for each of its threads."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"{_TASKS}/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"{_TASKS}/{pid}/task/{task}/children", encoding="ascii") as file:
+                found += map(int, file.read().split())
+    return found
+
+
+def _scanned() -> dict[int, list[int]]:
+    """The children of each process of the machine, by what each of them says of its parent."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir(_TASKS) if _TASKS.is_dir() else ():
+        with contextlib.suppress(OSError, ValueError, IndexError):  # no process, or one that has ended meanwhile
+            children.setdefault(int(_status(f"{_TASKS}/{int(name)}")[1]), []).append(int(name))
+    return children
 
 
 def _status(folder: str) -> list[str]:

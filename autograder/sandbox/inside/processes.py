@@ -7,9 +7,11 @@ the memory that it holds, and at how many of its tasks compute at once.
 import contextlib
 import os
 import signal
+import time
 
 _PROC = "/proc"
 _BUSY = 4  # tasks that may compute at once: a kernel's two threads, and whoever waits for them
+_STANDSTILL = 0.1  # seconds that a process gets to stop; longer than it takes to fork one with a GiB
 _LAST = 19  # the lowest priority there is
 # A process's pages whoever else has them too, those swapped out, huge ones, and the tables that say where they are.
 _WHOLE, _TABLES = (b"RssAnon:", b"RssShmem:", b"VmSwap:", b"HugetlbPages:", b"VmPTE:"), (b"VmPTE:",)
@@ -62,7 +64,7 @@ def memory_of(pids: set[int], most: int, first: int) -> int:
     whole = [_said(pid, "status", _WHOLE) for pid in pids]
     if all(whole) and sum(whole) <= most:  # what one that has gone had may be another's now
         return sum(whole)
-    pids = _stopped()
+    pids = _standing()
     try:
         if not _said("self", "smaps_rollup", (b"Pss_Anon:",)):  # an older kernel
             return sum(_said(pid, "status", _WHOLE) for pid in pids)
@@ -194,6 +196,21 @@ def _stopped() -> set[int]:
                 os.kill(pid, signal.SIGSTOP)
         known |= new
     return known
+
+
+def _standing() -> set[int]:
+    """The processes below this one, all of which have come to a standstill, as far as they do so at once.
+
+    One that is about to fork goes on after the signal until it has a child; in between its pages are shared with
+    someone who is not found yet.
+    """
+    end = time.monotonic() + _STANDSTILL
+    while True:
+        pids = _stopped()
+        stand = all(_state(task) in {"", *"TtZX"} for pid in pids for task in _tasks(pid)) and inhabitants() <= pids
+        if stand or time.monotonic() > end:
+            return pids
+        time.sleep(0.001)
 
 
 def _reap() -> None:

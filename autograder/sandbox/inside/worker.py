@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import compiling, wire
+from .cells import silence
 from .child import Child
 from .files import empty
 from .processes import sweep
@@ -221,6 +222,17 @@ def _listed(package: str) -> list[dict[str, Any]]:
     return found
 
 
+def _noted(library: dict[str, Any]) -> dict[str, list[str]]:
+    """What every session has to know of the edition: the modules that watch, and the functions cut from it."""
+    package = str(library["package"])
+    folder, cut = Path(str(import_module(package).__file__)).parent, list[str]()
+    files = [path for each in library["watching"] for path in (folder / each).rglob("*.py")]
+    inner = [".".join(path.relative_to(folder).with_suffix("").parts) for path in files if path.stem != "__init__"]
+    with contextlib.suppress(FileNotFoundError):
+        cut = (folder / "cut.txt").read_text(encoding="utf-8").split()
+    return {"witnesses": [f"{package}.{name}" for name in (*library["watching"], *inner)], "cut": cut}
+
+
 def main() -> None:
     """Serve the grader on stdin and stdout until it closes them."""
     commands, replies = _take_pipes()
@@ -230,8 +242,9 @@ def main() -> None:
     imported = _prepare(config)
     if config["sweep"] == "all" and not _may_sweep_all(config):
         raise SystemExit("refused: this process could signal processes outside the sandbox")
-    library = config["library"]
-    config["child"] |= {"library": library, "others": _catalogue(library, imported) if library else {}}
+    if library := config["library"]:
+        config["child"] |= {"library": library, "others": _catalogue(library, imported), **_noted(library)}
+        silence(library["package"], library["silent"])
     if hasattr(signal, "SIGXFSZ"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     # What is there now stays there: collecting garbage in a fork would copy all of its pages to look at them.

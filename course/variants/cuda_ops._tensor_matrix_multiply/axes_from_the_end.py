@@ -12,10 +12,10 @@ def _tensor_matrix_multiply(
     a_shared = cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)
     b_shared = cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)
 
-    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    j = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
-    pi = cuda.threadIdx.x
-    pj = cuda.threadIdx.y
+    i = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    j = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    pi = cuda.threadIdx.y
+    pj = cuda.threadIdx.x
 
     accum = 0.0
     for k_start in range(0, a_shape[a_shape.shape[0] - 1], BLOCK_DIM):

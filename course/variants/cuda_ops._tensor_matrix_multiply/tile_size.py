@@ -9,18 +9,18 @@ def _tensor_matrix_multiply(
     right = cuda.shared.array((TILE_SIZE, TILE_SIZE), numba.float64)
     x = numba.cuda.threadIdx.x
     y = numba.cuda.threadIdx.y
-    row, column, z = cuda.blockIdx.x * TILE_SIZE + x, cuda.blockIdx.y * TILE_SIZE + y, cuda.blockIdx.z
+    row, column, z = cuda.blockIdx.y * TILE_SIZE + y, cuda.blockIdx.x * TILE_SIZE + x, cuda.blockIdx.z
     n, m, depth = out_shape[1], out_shape[2], a_shape[2]
-    p = (z % a_shape[0]) * a_strides[0] + row * a_strides[1] + y * a_strides[2]
-    q = (z % b_shape[0]) * b_strides[0] + x * b_strides[1] + column * b_strides[2]
+    p = (z % a_shape[0]) * a_strides[0] + row * a_strides[1] + x * a_strides[2]
+    q = (z % b_shape[0]) * b_strides[0] + y * b_strides[1] + column * b_strides[2]
     total = 0.0
     done = 0
     while done < depth:
-        left[x, y] = a_storage[p] if row < n and done + y < depth else 0.0
-        right[x, y] = b_storage[q] if done + x < depth and column < m else 0.0
+        left[y, x] = a_storage[p] if row < n and done + x < depth else 0.0
+        right[y, x] = b_storage[q] if done + y < depth and column < m else 0.0
         cuda.syncthreads()
         for k in range(min(TILE_SIZE, depth - done)):
-            total += left[x, k] * right[k, y]
+            total += left[y, k] * right[k, x]
         cuda.syncthreads()
         done += TILE_SIZE
         p += TILE_SIZE * a_strides[2]

@@ -2,7 +2,7 @@
 
 
 def _turn_practice(out, a, size):
-    tile = cuda.shared.array((TILE_DIM, TILE_DIM), numba.float32)
+    tile = cuda.shared.array((TILE_DIM, PADDED_DIM), numba.float32)
     column, row = cuda.grid(2)
     if row < size and column < size:
         tile[cuda.threadIdx.y, cuda.threadIdx.x] = a[row * size + column]

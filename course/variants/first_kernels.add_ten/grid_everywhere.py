@@ -18,6 +18,6 @@ def add_ten_guarded(out, a, size):
 
 def add_ten_2d(out, a, rows, columns):
     x, y = cuda.grid(2)
-    inside = x < rows and y < columns
+    inside = x < columns and y < rows
     if inside:
-        out[x, y] = plus_ten(a[x, y])
+        out[y, x] = plus_ten(a[y, x])

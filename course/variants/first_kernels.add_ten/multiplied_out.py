@@ -13,8 +13,8 @@ def add_ten_guarded(out, a, size):
 
 
 def add_ten_2d(out, a, rows, columns):
-    row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    column = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     if row < rows:
         if column < columns:
             out[row, column] = a[row, column] + 10.0

@@ -1,8 +1,6 @@
 """Inv's slope is written as a power, and lists of one element are not needed."""
 
 class Mul(Elementwise):
-    kernel = "mul"
-
     @staticmethod
     def forward(ctx, a, b):
         ctx.save_for_backward(b, a)
@@ -14,8 +12,6 @@ class Mul(Elementwise):
 
 
 class Neg(Elementwise):
-    kernel = "neg"
-
     @staticmethod
     def forward(ctx, a):
         return -a
@@ -26,8 +22,6 @@ class Neg(Elementwise):
 
 
 class Inv(Elementwise):
-    kernel = "inv"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)

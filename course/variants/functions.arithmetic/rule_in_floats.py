@@ -1,8 +1,6 @@
 """Rules that turn variables into plain floats: right, though they cannot be differentiated again."""
 
 class Mul(Elementwise):
-    kernel = "mul"
-
     @staticmethod
     def forward(ctx, a, b):
         ctx.save_for_backward(a, b)
@@ -15,8 +13,6 @@ class Mul(Elementwise):
 
 
 class Neg(Elementwise):
-    kernel = "neg"
-
     @staticmethod
     def forward(ctx, a):
         return operators.neg(a)
@@ -27,8 +23,6 @@ class Neg(Elementwise):
 
 
 class Inv(Elementwise):
-    kernel = "inv"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)

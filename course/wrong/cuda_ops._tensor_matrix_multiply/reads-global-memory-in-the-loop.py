@@ -4,8 +4,8 @@ def _tensor_matrix_multiply(
     out, out_shape, out_strides, out_size, a_storage, a_shape, a_strides, b_storage, b_shape, b_strides
 ):
     z = cuda.blockIdx.z
-    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    j = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    i = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    j = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     a_stack = a_strides[0] if a_shape[0] > 1 else 0
     b_stack = b_strides[0] if b_shape[0] > 1 else 0
     if i < out_shape[1] and j < out_shape[2]:

@@ -6,10 +6,10 @@ def _tensor_matrix_multiply(
     a_shared = cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)
     b_shared = cuda.shared.array((BLOCK_DIM, BLOCK_DIM), numba.float64)
     z = cuda.blockIdx.z
-    ti = cuda.threadIdx.x
-    tj = cuda.threadIdx.y
-    i = cuda.blockIdx.x * BLOCK_DIM + ti
-    j = cuda.blockIdx.y * BLOCK_DIM + tj
+    ti = cuda.threadIdx.y
+    tj = cuda.threadIdx.x
+    i = cuda.blockIdx.y * BLOCK_DIM + ti
+    j = cuda.blockIdx.x * BLOCK_DIM + tj
     a_stack = a_strides[0] if a_shape[0] > 1 else 0
     b_stack = b_strides[0] if b_shape[0] > 1 else 0
     total = 0.0

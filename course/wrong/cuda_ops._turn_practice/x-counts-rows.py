@@ -2,7 +2,7 @@
 
 
 def _turn_practice(out, a, size):
-    tile = cuda.shared.array((TILE_DIM, TILE_DIM), numba.float32)
+    tile = cuda.shared.array((TILE_DIM, PADDED_DIM), numba.float32)
     x = cuda.threadIdx.x
     y = cuda.threadIdx.y
     left = cuda.blockIdx.y * TILE_DIM

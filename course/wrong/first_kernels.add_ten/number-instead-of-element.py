@@ -13,6 +13,6 @@ def add_ten_guarded(out, a, size):
 
 
 def add_ten_2d(out, a, rows, columns):
-    i, j = cuda.grid(2)
+    j, i = cuda.grid(2)
     if i < rows and j < columns:
         out[i, j] = a[i, j] + 10.0

@@ -1,8 +1,6 @@
 """Log saves its output, and then divides by that."""
 
 class Log(Elementwise):
-    kernel = "log"
-
     @staticmethod
     def forward(ctx, a):
         output = operators.log(a)
@@ -16,8 +14,6 @@ class Log(Elementwise):
 
 
 class Exp(Elementwise):
-    kernel = "exp"
-
     @staticmethod
     def forward(ctx, a):
         output = operators.exp(a)
@@ -31,8 +27,6 @@ class Exp(Elementwise):
 
 
 class Sigmoid(Elementwise):
-    kernel = "sigmoid"
-
     @staticmethod
     def forward(ctx, a):
         output = operators.sigmoid(a)
@@ -46,8 +40,6 @@ class Sigmoid(Elementwise):
 
 
 class ReLU(Elementwise):
-    kernel = "relu"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)

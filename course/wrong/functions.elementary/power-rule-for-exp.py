@@ -1,8 +1,6 @@
 """Exp uses the rule for powers, n x^(n-1), although x is the exponent."""
 
 class Log(Elementwise):
-    kernel = "log"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)
@@ -15,8 +13,6 @@ class Log(Elementwise):
 
 
 class Exp(Elementwise):
-    kernel = "exp"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)
@@ -29,8 +25,6 @@ class Exp(Elementwise):
 
 
 class Sigmoid(Elementwise):
-    kernel = "sigmoid"
-
     @staticmethod
     def forward(ctx, a):
         output = operators.sigmoid(a)
@@ -44,8 +38,6 @@ class Sigmoid(Elementwise):
 
 
 class ReLU(Elementwise):
-    kernel = "relu"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)

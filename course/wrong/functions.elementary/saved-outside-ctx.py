@@ -1,8 +1,6 @@
 """Exp keeps its output on the class, where the next call overwrites it."""
 
 class Log(Elementwise):
-    kernel = "log"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)
@@ -15,8 +13,6 @@ class Log(Elementwise):
 
 
 class Exp(Elementwise):
-    kernel = "exp"
-
     @staticmethod
     def forward(ctx, a):
         Exp.output = operators.exp(a)
@@ -28,8 +24,6 @@ class Exp(Elementwise):
 
 
 class Sigmoid(Elementwise):
-    kernel = "sigmoid"
-
     @staticmethod
     def forward(ctx, a):
         output = operators.sigmoid(a)
@@ -43,8 +37,6 @@ class Sigmoid(Elementwise):
 
 
 class ReLU(Elementwise):
-    kernel = "relu"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)

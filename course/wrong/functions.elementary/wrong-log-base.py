@@ -1,8 +1,6 @@
 """Log is computed to the base 10."""
 
 class Log(Elementwise):
-    kernel = "log"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)
@@ -15,8 +13,6 @@ class Log(Elementwise):
 
 
 class Exp(Elementwise):
-    kernel = "exp"
-
     @staticmethod
     def forward(ctx, a):
         output = operators.exp(a)
@@ -30,8 +26,6 @@ class Exp(Elementwise):
 
 
 class Sigmoid(Elementwise):
-    kernel = "sigmoid"
-
     @staticmethod
     def forward(ctx, a):
         output = operators.sigmoid(a)
@@ -45,8 +39,6 @@ class Sigmoid(Elementwise):
 
 
 class ReLU(Elementwise):
-    kernel = "relu"
-
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)

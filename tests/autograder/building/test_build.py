@@ -1,5 +1,6 @@
 """A build makes the same legal notebooks every time, or refuses with one sentence and writes nothing."""
 
+import itertools
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 from small_course import SmallCourse
 
 from autograder.building import build as building
+from autograder.building.editions import edition_files
 from autograder.building.notebooks import is_generated
 from autograder.building.slicing import slice_exercise
 from autograder.common import files
@@ -223,6 +225,22 @@ def test_the_library_learns_the_course(built):
     }
 
 
+def test_the_library_has_the_order_of_a_reader_alone_and_a_class_that_of_its_assignments(small):
+    """course.json lists lessons and exercises as the key `order` says; an edition lists them as they are handed in."""
+    small.change(small.toml, "seed = 7", 'seed = 7\norder = ["01_shapes", "00_numbers"]')
+    small.build()
+    course = small.load()
+    numbers, shapes = ["numbers.pair", "numbers.clamp"], ["shapes.Square"]
+    for content, lessons, exercises in (
+        (course.catalogue.read_bytes(), ["01_shapes", "00_numbers"], shapes + numbers),
+        (edition_files(course, [])["course.json"], ["00_numbers", "01_shapes"], numbers + shapes),
+    ):
+        listed = json.loads(content)
+        assert [each["name"] for each in listed["lessons"]] == lessons
+        assert [each["id"] for each in listed["exercises"]] == exercises
+        assert [each["lessons"] for each in listed["assignments"]] == [["00_numbers"], ["01_shapes"]]
+
+
 @pytest.mark.parametrize("how", ["answered", "half answered", "run"])
 def test_a_notebook_that_someone_worked_in_is_kept(built, how):
     """A build writes the notebook anew beside it, says where it is, and leaves it alone from then on."""
@@ -289,6 +307,13 @@ def test_an_exercise_of_another_lesson_is_refused(small):
     """A lesson may place only its own exercises."""
     small.add_cell("# exercise: shapes.Square")
     assert "places 'shapes.Square', an exercise of lesson '01_shapes'" in refusal(small)
+
+
+@pytest.mark.parametrize("text", ["def clamp(x):\n    return 0.0", "other = clamp = lambda x: 0.0\nprint(other(1.0))"])
+def test_an_example_that_defines_an_answer_is_refused(small, text):
+    """Of a notebook that has lost its metadata such an example would be graded as the answer."""
+    small.add_cell(text)
+    assert "defines clamp, as the answer to 'numbers.clamp' does; give it another name" in refusal(small)
 
 
 def test_an_exercise_placed_twice_is_refused(small):
@@ -498,3 +523,59 @@ def test_a_release_of_this_course_is_its_notebooks(root, tmp_path):
     assert names == [f"{name}.ipynb" for name in load_course(root / "course").assignments["module1"].lessons]
     for name in names:
         assert read(release / name) == read(tmp_path / "notebooks" / name)
+
+
+HEADER = 'minutes = {}\ndifficulty = 3\nrank = "more"\npoints = {}\n'
+PATH = """
+[path.short]
+title = "A short way"
+part = [{ lesson = "00_numbers", exercises = ["numbers.clamp"], sections = ["Halves"] }]
+
+[limits]
+"""
+SECTIONS = f"""
+## Halves
+
+{"word " * 1300}
+
+## Doubles
+
+{"word " * 2600}
+"""
+
+
+@pytest.fixture
+def told(small):
+    """The same course, which says how long its first lesson takes, and has a path through it."""
+    small.change(small.toml, "points = 3\n", HEADER.format(60, 3))
+    small.change(small.toml, "points = 2\n", HEADER.format(20, 2))
+    small.change(small.toml, "\n[limits]\n", PATH)
+    small.lesson.write_text(small.lesson.read_text() + SECTIONS)
+    small.build()
+    return small
+
+
+def test_a_header_stands_above_its_exercise(told, small):
+    """Right above the solution cell stands a cell of text that nothing grades; without minutes there is none."""
+    cells = student_of(told).cells
+    headers = [(cell.source, below.source.partition("\n")[0]) for cell, below in itertools.pairwise(cells)]
+    assert ("**About 60 minutes · difficulty 3 of 5 · more**", "# exercise: numbers.pair") in headers
+    assert ("**About 20 minutes · difficulty 3 of 5 · more**", "# exercise: numbers.clamp") in headers
+    assert [cell for cell in cells if cell.source.startswith("**About") and "nbgrader" in cell.metadata] == []
+    assert "**About" not in (told.root / "notebooks/01_shapes.ipynb").read_text()
+
+
+def test_the_minutes_of_lessons_and_paths_are_counted(told):
+    """Thirty minutes of words and three examples, and the exercises: of a path its sections and exercises alone."""
+    content = json.loads((told.source / "course.json").read_text())
+    assert [each.get("minutes") for each in content["lessons"]] == [110, None]
+    header = {"minutes": 60, "difficulty": 3, "rank": "more"}
+    assert {key: content["exercises"][0][key] for key in header} == header
+    part = {"lesson": "00_numbers", "exercises": ["numbers.clamp"], "sections": ["Halves"], "minutes": 30}
+    assert content["paths"] == [{"name": "short", "title": "A short way", "parts": [part]}]
+
+
+def test_a_section_that_is_not_there_is_refused(told):
+    """A path that names a section which the lesson does not have is refused by the section's title."""
+    told.change(told.toml, '["Halves"]', '["Thirds"]')
+    assert "a path names the section 'Thirds', which lesson '00_numbers' does not have" in refusal(told)

@@ -167,3 +167,12 @@ def test_an_edition_holds_the_lessons_of_each_language(course, tmp_path):
     edition = class_edition(tmp_path / "edition", course.load(), dt.date(2027, 2, 15))
     given = edition / "minigrad" / "notebooks" / "de" / "00_numbers.ipynb"
     assert given.read_bytes() == (course.root / "notebooks" / "de" / "00_numbers.ipynb").read_bytes()
+
+
+def test_a_header_is_translated_once_for_each_rank():
+    """The sentence without its numbers needs a translation, and the numbers are filled into that."""
+    texts = [f"**About {n} minutes · difficulty {d} of 5 · core**" for n, d in ((20, 3), (45, 5))]
+    (sentence,) = translating.prose_of(notebook(*texts))
+    translate = translating.translate_with({sentence: "**{difficulty}/5, {minutes} Minuten, Kern**"})
+    assert [translate(text) for text in texts] == ["**3/5, 20 Minuten, Kern**", "**5/5, 45 Minuten, Kern**"]
+    assert translating.translate_with({})(texts[0]) == texts[0]

@@ -330,6 +330,17 @@ def test_doctor(run):
     assert "isolation: " in run("doctor")
 
 
+def test_another_grader_of_that_name_is_told(run, tmp_path, monkeypatch):
+    """PyPI has a package `autograder`; installed beside this one it replaces its script and some of its files."""
+    installed = tmp_path / "autograder-3.7.7.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: autograder\nVersion: 3.7.7\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    said = run("doctor", code=1)
+    assert "autograder 3.7.7 of PyPI is another grader" in said
+    assert "pip uninstall autograder" in said
+
+
 def test_doctor_of_a_class(run):
     """--class names what is well and what is wrong with its fix, and ends with 1 if anything is wrong."""
     said = run("doctor", "--class", code=1)

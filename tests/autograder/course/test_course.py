@@ -63,6 +63,18 @@ def test_exercises_are_found_by_lesson_and_by_assignment(small):
     assert course.assignment_of(course.exercise("numbers.clamp")).name == "week0"
 
 
+def test_lessons_have_an_order_of_their_own(small):
+    """It is that of the assignments unless the file says another; drafts are left out of it."""
+    assert list(small.load().order) == ["00_numbers", "01_shapes"]
+    small.change(small.toml, "seed = 7", 'seed = 7\norder = ["01_shapes", "00_numbers"]')
+    course = small.load()
+    assert list(course.order) == ["01_shapes", "00_numbers"]
+    assert list(course.lessons) == ["00_numbers", "01_shapes"]
+    small.change(small.toml, 'lessons = ["01_shapes"]', 'lessons = ["01_shapes"]\ndraft = true')
+    small.lesson.with_name("01_shapes.md").unlink()
+    assert list(small.load().order) == ["00_numbers"]
+
+
 def test_a_directory_stands_for_the_course_in_it(small):
     """The directory of course.toml may be given instead of the file."""
     assert load_course(small.toml.parent).path == small.toml
@@ -101,6 +113,8 @@ CHANGES = [
     ("seed = 7", "seed = 7\ncolour = 1", "[course]: the key 'colour' is unknown"),
     ('version = "1.0"', 'version = " "', "'version' is empty"),
     ("seed = 7", 'seed = 7\nexchange = "exchange"', "'exchange' is 'exchange'; write a whole path"),
+    ("seed = 7", 'seed = 7\norder = ["00_numbers"]', "'order' lacks '01_shapes'; add it"),
+    ("seed = 7", 'seed = 7\norder = ["00_numbers", "01_shapes", "02_lost"]', "'order' names '02_lost', which no"),
     ("[limits]", "[limit]", "the key 'limit' is unknown"),
     ("cell_seconds = 5", "cell_second = 5", "[limits]: unknown limit 'cell_second'"),
     ("cell_seconds = 5", "memory_mb = 1.5", "[limits]: limit memory_mb is 1.5; it must be a whole number"),
@@ -280,3 +294,61 @@ def test_objects_may_live_in_packages(small):
     (package / "loops.py").write_text("def add(x):\n    return x\n")
     small.change(small.toml, '"other.twin", ', '"kernels.loops.add", "kernels", ')
     assert "kernels.loops.add" in small.load().exercise("numbers.pair").gives_away
+
+
+HEADER = 'minutes = 20\ndifficulty = 3\nrank = "core"\npoints = {}\n'
+PATH = """
+[path.short]
+title = "A short way"
+rank = "core"
+part = [{ lesson = "01_shapes", week = 1, sections = ["Edges"] }]
+
+[limits]
+"""
+
+
+@pytest.fixture
+def told(small):
+    """A course that says how long its exercises take, and has a path of one lesson."""
+    for points in (3, 2, 2.5):
+        small.change(small.toml, f"points = {points}\n", HEADER.format(points))
+    small.change(small.toml, "\n[limits]\n", PATH)
+    return small
+
+
+def test_headers_and_paths_are_read(told):
+    """An exercise says how long it takes, how hard it is and its rank; a path asks for those of a rank."""
+    told.change(told.toml, 'rank = "core"\npoints = 2\n', 'rank = "stretch"\npoints = 2\n')
+    course = told.load()
+    clamp = course.exercise("numbers.clamp")
+    assert (clamp.minutes, clamp.difficulty, clamp.rank) == (20, 3, "stretch")
+    (part,) = course.paths["short"].parts
+    assert (part.lesson, part.exercises, part.sections, part.week) == ("01_shapes", ("shapes.Square",), ("Edges",), 1)
+    told.change(told.toml, '"01_shapes", week', '"00_numbers", week')
+    assert told.load().paths["short"].parts[0].exercises == ("numbers.pair",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("minutes = 20\n", "", "[[exercise]] numbers.pair: the key 'minutes' is missing, which stands beside"),
+        ("minutes = 20\n", "minutes = 0\n", "'minutes' is 0; write a number above 0"),
+        ("minutes = 20\n", "minutes = 2.5\n", "'minutes' is a number; write a whole number"),
+        ("difficulty = 3\n", "difficulty = 6\n", "'difficulty' is 6; write a number from 1 to 5"),
+        ('rank = "core"\npoints = 3', 'rank = "easy"\npoints = 3', "'rank' is 'easy'; write core, more or stretch"),
+        (HEADER.format(2), "points = 2\n", "[[exercise]] numbers.clamp: 'minutes' is missing, and other exercises of"),
+        ("[path.short]", "[path.all]", "[path]: [all]: is no name for a path"),
+        ('"01_shapes", week', '"02_lost", week', "[short]: [[part]] 1: there is no lesson '02_lost'"),
+        ("week = 1,", 'exercises = ["numbers.clamp"],', "'exercises' names 'numbers.clamp', which the path cannot ask"),
+        ('rank = "core"\npart', 'rank = "stretch"\npart', "asks for no exercise of '01_shapes'"),
+        ('["Edges"] }', '["Edges"] }, { lesson = "01_shapes" }', "the lesson '01_shapes' has a part already"),
+        ('["Edges"] }', '["Edges"] }, { lesson = "00_numbers" }', "'week' is 0, after week 1; put the parts in order"),
+        ('title = "A short', 'colour = 1\ntitle = "A short', "[short]: the key 'colour' is unknown"),
+    ],
+)
+def test_a_header_or_a_path_that_contradicts_the_course_is_refused(told, old, new, words):
+    """Each mistake is one sentence that names the place and what to do."""
+    text = told.toml.read_text()
+    assert old in text
+    told.toml.write_text(text.replace(old, new, 1))
+    assert words in refusal(told)

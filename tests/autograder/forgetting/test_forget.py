@@ -205,6 +205,15 @@ def test_an_id_that_is_too_short_to_be_found(course):
     assert (course / "submitted" / ID).is_dir()
 
 
+def test_the_board_goes(course):
+    """It shows names that students chose, so it may show this one: it is deleted whoever is forgotten."""
+    board = course / "reports" / "board.html"
+    board.write_text("1. Turing's owl")
+    assert "reports/board.html" in run(course, "forget", ID, "--dry-run") and board.exists()
+    run(course, "forget", ID, "--yes")
+    assert not board.exists()
+
+
 def test_files_that_stay_are_named(course):
     """A backup of the gradebook, and an archive of the class, still hold the student: the command says so."""
     shutil.copy(course / "gradebook.db", course / "gradebook.db.2027-01-01")

@@ -14,7 +14,8 @@ from minigrad.debug.arrays import Recorded
 from minigrad.debug.memory import Root
 
 COURSE = ROOT / "course"
-SUM, PRODUCT, TILES = "cuda_ops._sum_practice", "cuda_ops._mm_practice", "cuda_ops._tensor_matrix_multiply"
+SUM, POOL, TILES = "cuda_ops._sum_practice", "cuda_ops._pool_practice", "cuda_ops._tensor_matrix_multiply"
+SCAN = "cuda_ops._scan_practice"
 
 
 class Noted:
@@ -131,15 +132,16 @@ def causes(graded):
         (SUM, "all-threads-write", {"memory"}),
         (SUM, "every-block-the-first", {"values"}),
         (SUM, "places-left-unwritten", {"values"}),
-        (PRODUCT, "syncthreads-in-branch", {"waiting"}),
-        (PRODUCT, "tile-index-swapped", {"values"}),
-        (PRODUCT, "no-guard", {"values"}),
+        (POOL, "syncthreads-under-the-guard", {"waiting"}),
+        (POOL, "neighbours-of-another-block-forgotten", {"values"}),
+        (POOL, "no-guard", {"values"}),
+        (SCAN, "syncthreads-in-branch", {"waiting"}),
+        (SCAN, "total-overwritten-too-early", {"waiting"}),
         ("cuda_ops.tensor_reduce", "syncthreads-in-branch", {"waiting"}),
         ("cuda_ops.tensor_reduce", "starts-at-zero", {"values"}),
         ("tensor_ops.tensor_reduce", "start-value-ignored", {"values"}),
         ("tensor_ops.tensor_reduce", "start-taken-for-zero", {"values"}),
         ("fast_ops.tensor_reduce", "start-value-ignored", {"values"}),
-        ("fast_ops.tensor_zip", "arguments-swapped", {"values"}),
     ],
 )
 def test_one_mistake_costs_its_own_points(grade, exercise, misconception, lost):
@@ -228,9 +230,8 @@ BASES = {
     SUM: wrong(SUM, "steps-not-separated").replace(
         "        step = step", "        cuda.syncthreads()\n        step = step"
     ),
-    PRODUCT: wrong(PRODUCT, "missing-syncthreads").replace(
-        "    if i < size and j < size:\n        total",
-        "    cuda.syncthreads()\n    if i < size and j < size:\n        total",
+    POOL: wrong(POOL, "missing-syncthreads").replace(
+        "    if i < size:\n        total", "    cuda.syncthreads()\n    if i < size:\n        total"
     ),
     TILES: wrong(TILES, "tile-overwritten-too-early").replace(
         "    if i < out_shape[1] and", "        cuda.syncthreads()\n    if i < out_shape[1] and"

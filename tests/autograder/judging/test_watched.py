@@ -178,7 +178,7 @@ def test_every_known_answer_is_plain():
 
 
 def _is_kernel(exercise):
-    return exercise.startswith(KERNELS)
+    return exercise.startswith(KERNELS) and exercise != "fast_ops.is_map"  # which watches kernels, and is none
 
 
 @pytest.fixture(scope="module")

@@ -135,16 +135,15 @@ def test_sharing_pays_where_results_are_compared(name: str) -> None:
     linecache.cache[file] = (len(setup + attack.text), None, (setup + attack.text).splitlines(True), file)
     exec(compile(setup + attack.text, file, "exec", dont_inherit=True), names)
     kernel = names[attack.exercise.partition(".")[2]]
-    size, values = block_dim(kernel, BLOCK_DIM), launches.numbers(18)
-    if attack.exercise.endswith("_mm_practice"):
-        out = np.zeros(9)
-        launch(kernel, 1, (size, size), out, values[:9], values[9:], 3)
-        wanted = (values[:9].reshape(3, 3) @ values[9:].reshape(3, 3)).ravel()
+    size, values = block_dim(kernel, BLOCK_DIM), launches.numbers(13)
+    blocks = -(-13 // size)
+    if attack.exercise.endswith("_pool_practice"):
+        out = np.zeros(13)
+        wanted = np.array([values[max(0, i - 2) : i + 1].sum() for i in range(13)])
     else:
-        blocks = -(-13 // size)
         out = np.zeros(blocks)
-        launch(kernel, blocks, size, out, values[:13], 13)
-        wanted = np.array([values[:13][k * size : (k + 1) * size].sum() for k in range(blocks)])
+        wanted = np.array([values[k * size : (k + 1) * size].sum() for k in range(blocks)])
+    launch(kernel, blocks, size, out, values, 13)
     assert out.tolist() == wanted.tolist()
 
 

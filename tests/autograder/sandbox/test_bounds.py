@@ -56,26 +56,41 @@ class Watch(threading.Thread):
             self.most = max(self.most, self._held())
 
     def _held(self) -> int:
-        found, children = 0, dict[int, list[int]]()
+        """Bytes; none where a process was forked or ended meanwhile: who shares a page with whom has changed then."""
+        processes = self._with_memory()
+        found = sum(map(_share, processes))
+        return found if self._with_memory() == processes else 0
+
+    def _with_memory(self) -> list[int]:
+        """The processes that have not given up their memory yet."""
+        children = dict[int, list[int]]()
         for file in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):
                 parent = int(file.read_text().rpartition(")")[2].split()[1])
                 children.setdefault(parent, []).append(int(file.parent.name))
-        below = [self.root]
+        found, below = list[int](), [self.root]
         while below:
-            found += _share(below[-1])
-            below += children.get(below.pop(), [])
+            pid = below.pop()
+            below += children.get(pid, [])
+            with contextlib.suppress(OSError):
+                if "RssAnon" in Path(f"/proc/{pid}/status").read_text():
+                    found.append(pid)
         return found
 
 
 def _share(pid: int) -> int:
+    with contextlib.suppress(OSError):  # it has ended meanwhile
+        return next(_shares(pid), 0)
+    return 0
+
+
+def _shares(pid: int) -> Iterator[int]:
     for task in Path(f"/proc/{pid}/task").glob("*/smaps_rollup"):
         try:
             lines = task.read_text().splitlines()
         except OSError:  # it has ended; or it is the relay's or the warm parent's, which only root may see
             continue
-        return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:")))
-    return 0
+        yield sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:")))
 
 
 def outcome_of(box: Sandbox, text: str) -> CellOutcome:
@@ -103,6 +118,15 @@ def test_a_session_may_have_what_it_may(box: Sandbox, means: str) -> None:
     outcome = outcome_of(box, holding(means, MOST // 3))
     assert REACHED in outcome.message or outcome.error in REFUSED, outcome
     assert works(box)
+
+
+def test_the_processes_below_a_worker_are_found_by_either_way(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system lists the children of a thread, and where all processes are looked through for their parents."""
+    with run(box, added("import os, time\nif os.fork() == 0:\n    time.sleep(100)\n    os._exit(0)")):
+        listed = set(patience._below(box.process))
+        monkeypatch.setattr(patience, "_lists_children", lambda: False)
+        assert set(patience._below(box.process)) == listed
+        assert len(listed) >= 4  # the worker, its relay, the session, and what that forked
 
 
 @pytest.mark.full("programs keep every processor busy", share=48)

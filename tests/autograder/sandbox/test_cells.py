@@ -1,14 +1,20 @@
 """Cells run as in a notebook, values come back as plain data, and what fails says so in one line."""
 
 import math
+import os
+import subprocess
+import sys
 import textwrap
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from small_edition import DOUBLE, LIMITS, RIGHT, added, ask, run, solution, write_edition
 
 from autograder.sandbox import ExerciseSpec, Limits, Sandbox, SandboxUnavailable, SourceCell, pack_probe
+from autograder.sandbox.inside import child, relay, wire
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +29,109 @@ def test_the_students_function_is_what_the_library_calls(box):
     with run(box, RIGHT) as session:
         assert session.missing == []
         assert ask(session, 21).value == 42
+
+
+WATCHED_BIRTH = """
+import os, time
+asked = []
+def began():
+    global born
+    born = time.monotonic()
+os.register_at_fork(after_in_child=began)
+def double(x):
+    asked.append(x)
+    return [len(asked), time.monotonic() - born]
+"""
+
+
+def test_a_question_finds_its_process_ready_and_nothing_of_the_last_question(box):
+    """The process is forked when the answer before it is given, from the state after the cells."""
+    with run(box, solution(WATCHED_BIRTH)) as session:
+        for number in range(3):
+            time.sleep(0.3)
+            count, age = ask(session, number).value
+            assert count == 1 and age >= 0.2
+    assert session.events == []  # the process that waits for a fourth question is none that the cells left
+
+
+def test_a_spare_that_ends_before_it_is_asked_costs_that_question_alone(box):
+    """It is said how it ended, and the next question finds another process."""
+    ends = "def begun():\n    if os.path.exists('end'):\n        os.unlink('end')\n        os._exit(3)\n"
+    text = WATCHED_BIRTH + ends + "open('end', 'w').close()\nos.register_at_fork(after_in_child=begun)"
+    with run(box, solution(text)) as session:
+        assert ask(session, 1).failure.message == "the code ended its process (exit status 3)"
+        assert ask(session, 1).value[0] == 1
+
+
+def test_a_large_question_reaches_its_process(box):
+    """A question of several megabytes is more than a pipe takes at once."""
+    with run(box, solution("def double(x):\n    return len(x)")) as session:
+        assert ask(session, ["x" * 1_000_000, "y", "z"]).value == 3
+
+
+OPENS_ALL = """
+import os
+opened = []
+try:
+    while True:
+        opened.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    for _ in range({}):
+        os.close(opened.pop())
+def double(x):
+    return x + x
+"""
+
+
+def test_a_session_whose_cells_leave_too_many_files_open_is_told_so(box):
+    """No process can be asked then: each question says why, as where the cells leave too many processes."""
+    for free in range(4):
+        with run(box, solution(OPENS_ALL.format(free))) as session:
+            for _ in range(2):
+                assert "no process could be started" in ask(session, 1).failure.message
+    with run(box, solution(OPENS_ALL.format(4))) as session:
+        assert [ask(session, number).value for number in range(3)] == [0, 2, 4]
+
+
+def test_what_a_process_lost_before_it_was_asked_does_not_lengthen_its_time(monkeypatch):
+    """A limit is stretched by what the question's process is kept waiting for after the question."""
+    monkeypatch.setattr(child, "waited", lambda _: 60.0)
+    asker = object.__new__(child.Child)
+    asker.runner = SimpleNamespace(compiling=SimpleNamespace(is_possible=False))
+    sleeper = subprocess.Popen(["sleep", "100"], start_new_session=True)
+    begun, (asked, ask), (read, write) = time.monotonic(), os.pipe(), os.pipe()
+    answer = asker._collect(child.Spare(sleeper.pid, ask, read), wire.pack({"seconds": 0.3}))
+    assert answer == {"failure": ["timeout", "no answer within 0.3 s"]}
+    assert time.monotonic() - begun < 3.0
+    sleeper.wait()  # it has been ended and reaped
+    for descriptor in (asked, ask, read, write):
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize(
+    ("does", "is_waited_for"), [("computes for 0.5", True), ("sleeps for 1.0", False), ("computes for 9.0", False)]
+)
+def test_the_end_of_a_session_waits_for_a_child_that_is_kept_waiting(monkeypatch, does, is_waited_for):
+    """A child that has had no processor yet could not end what it kept for a question; one that sleeps is hung."""
+    action, _, seconds = does.split()
+    waits = "while time.monotonic() < end: pass" if action == "computes" else f"time.sleep({seconds})"
+    text = f"import time\nend = time.monotonic() + {seconds}\nprint(flush=True)\n{waits}"
+    ending = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
+    ending.stdout.readline()
+    over = object.__new__(relay.Relay)
+    over.child, over.to_child = ending.pid, os.dup(0)
+    monkeypatch.setattr(relay.Relay, "_takes_too_much", lambda _: False)
+    monkeypatch.setattr(relay, "waited", lambda _: 0.0, raising=False)
+    begun = time.monotonic()
+    over._let_child_end()
+    assert time.monotonic() - begun < 4.0
+    try:
+        assert (os.waitid(os.P_PID, ending.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None) is not is_waited_for
+    except ChildProcessError:  # it has been reaped
+        assert is_waited_for
+    ending.kill()
+    ending.wait()
+    ending.stdout.close()
 
 
 def test_an_exercise_that_no_cell_defines_is_missing(box):

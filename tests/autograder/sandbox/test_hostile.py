@@ -68,6 +68,36 @@ def assert_contained(box: Sandbox, source: str, status: str, sentence: str) -> N
     assert "\n" not in outcome.sentence()
 
 
+# Both frames in one write: between two of them the question could come, which the second would then answer.
+AHEAD = """
+import json, os, sys
+frame = sys._getframe()
+while type(frame.f_locals.get("self")).__name__ != "Child":
+    frame = frame.f_back
+child = frame.f_locals["self"]
+reply = child._reply
+def reply_and_answer(payload):
+    if "missing" not in payload:
+        return reply(payload)
+    frames = b""
+    for each in (payload, {"value": True}):
+        said = json.dumps(each).encode()
+        frames += len(said).to_bytes(4, "big") + said
+    os.write(child.writes, frames)
+child._reply = reply_and_answer
+def double(x):
+    return x + x
+"""
+
+
+def test_a_cell_that_is_left_out_pays_for_no_forged_answer(best):
+    """The session runs again without the cell that ended it, and may say as much less."""
+    with run(best, added("import os\nos._exit(1)"), solution(AHEAD)) as session:
+        assert ask(session, 4).value is None
+    assert any("it forged an answer" in event for event in session.events)
+    assert works(best)
+
+
 @pytest.mark.full("cells that strain the system, in each kind of sandbox", share=32)
 @pytest.mark.parametrize(
     ("source", "status", "sentence"),

@@ -1,0 +1,17 @@
+"""Threads without an element leave before the others wait."""
+
+
+def _pool_practice(out, a, size):
+    cache = cuda.shared.array(BLOCK_DIM, numba.float64)
+    t = cuda.threadIdx.x
+    i = cuda.blockIdx.x * BLOCK_DIM + t
+    if i < size:
+        cache[t] = a[i]
+        cuda.syncthreads()
+        total = cache[t]
+        for back in range(1, 3):
+            if t >= back:
+                total += cache[t - back]
+            elif i >= back:
+                total += a[i - back]
+        out[i] = total

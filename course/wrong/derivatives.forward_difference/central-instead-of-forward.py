@@ -1,8 +1,0 @@
-"""Both points are moved, as in the central difference."""
-
-
-def forward_difference(f: Callable[..., float], *vals: float, arg: int = 0, epsilon: float = 1e-6) -> float:
-    above, below = list(vals), list(vals)
-    above[arg] += epsilon
-    below[arg] -= epsilon
-    return (f(*above) - f(*below)) / (2.0 * epsilon)

@@ -1,7 +1,0 @@
-"""The step goes to x - epsilon."""
-
-
-def forward_difference(f: Callable[..., float], *vals: float, arg: int = 0, epsilon: float = 1e-6) -> float:
-    moved = list(vals)
-    moved[arg] -= epsilon
-    return (f(*vals) - f(*moved)) / epsilon

@@ -1,0 +1,22 @@
+"""An attention that computes other numbers is refused."""
+
+
+def is_causal(attention):
+    rng = np.random.default_rng(0)
+
+    def outputs(tokens, n):
+        q, k, v = map(creation.tensor, tokens)
+        return attention(q[:, -n:], k, v).numpy()
+
+    for n in (6, 3):
+        tokens = rng.normal(size=(3, 2, 6, 4))
+        for known in range(1, n):
+            others = tokens.copy()
+            others[:, :, known - n :] = rng.normal(size=(3, 2, n - known, 4))
+            if not np.allclose(outputs(tokens, n)[:, :known], outputs(others, n)[:, :known], 1e-7, 1e-7):
+                return False
+        found = outputs(tokens, n)
+        q, k, v = map(creation.tensor, tokens)
+        if not np.allclose(found, causal_attention(q[:, -n:], k, v).numpy()):
+            return False
+    return True

@@ -1,0 +1,18 @@
+"""The outputs of the first text alone are compared."""
+
+
+def is_causal(attention):
+    rng = np.random.default_rng(0)
+
+    def outputs(tokens, n):
+        q, k, v = map(creation.tensor, tokens)
+        return attention(q[:, -n:], k, v).numpy()
+
+    for n in (6, 3):
+        tokens = rng.normal(size=(3, 2, 6, 4))
+        for known in range(1, n):
+            others = tokens.copy()
+            others[:, :, known - n :] = rng.normal(size=(3, 2, n - known, 4))
+            if not np.allclose(outputs(tokens, n)[0, :known], outputs(others, n)[0, :known], 1e-7, 1e-7):
+                return False
+    return True

@@ -1,0 +1,8 @@
+"""The powers are taken of the logits as they are."""
+
+def cross_entropy_back(logits, classes):
+    shifted = logits
+    p = np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)
+    wanted = np.zeros_like(logits)
+    wanted[np.arange(len(classes)), classes] = 1.0
+    return (p - wanted) / len(classes)

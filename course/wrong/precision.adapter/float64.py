@@ -1,0 +1,14 @@
+"""The numbers stay float64, as they were drawn."""
+
+
+def adapter(rng, weight, rank):
+    outputs, inputs = weight.shape
+    down = rng.normal(size=(rank, inputs)) / np.sqrt(inputs)
+    return {
+        "down": creation.from_numpy(down),
+        "up": creation.zeros(outputs, rank),
+    }
+
+
+def adapted(weight, small, strength=1.0):
+    return weight.detach() + (small["up"] @ small["down"]) * strength

@@ -1,0 +1,8 @@
+"""Each window begins one element after the one before."""
+
+
+def unfold(data: TensorData, axis: int, size: int, step: int) -> TensorData:
+    shape, strides = list(data.shape), list(data.strides)
+    shape[axis] = (data.shape[axis] - size) // step + 1
+    strides[axis] = data.strides[axis]
+    return TensorData(data.storage, (*shape, size), (*strides, data.strides[axis]), data.offset)

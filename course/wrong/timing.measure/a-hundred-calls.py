@@ -1,0 +1,22 @@
+"""The search begins with a hundred calls, which a slow program takes for minutes."""
+
+import time
+from collections.abc import Callable
+
+
+def measure(
+    action: Callable[[], object], clock: Callable[[], float] = time.perf_counter, rounds: int = 7, enough: float = 0.001
+) -> float:
+    action()
+    calls = 100
+    while True:
+        spans = []
+        for _ in range(rounds):
+            started = clock()
+            for _ in range(calls):
+                action()
+            spans.append(clock() - started)
+        median = sorted(spans)[rounds // 2]
+        if median >= enough:
+            return median / calls
+        calls *= 2

@@ -1,0 +1,22 @@
+"""A bucket is closed once it has more than `most` bytes."""
+
+
+def buckets(sizes, most):
+    grouped, held = [[]], 0
+    for i, size in enumerate(sizes):
+        if held >= most:
+            grouped.append([])
+            held = 0
+        grouped[-1].append(i)
+        held += size
+    return grouped if sizes else []
+
+
+def schedule(seconds, sizes, grouped, cost):
+    ready = list(accumulate(seconds))
+    found, end = [], 0.0
+    for group in grouped:
+        begin = max(ready[group[-1]], end)
+        end = begin + cost(sum(sizes[i] for i in group))
+        found.append((begin, end))
+    return found

@@ -1,0 +1,22 @@
+"""The end is counted from the moment at which the bucket was ready."""
+
+
+def buckets(sizes, most):
+    grouped, room = [], 0
+    for i, size in enumerate(sizes):
+        if not grouped or size > room:
+            grouped.append([])
+            room = most
+        grouped[-1].append(i)
+        room -= size
+    return grouped
+
+
+def schedule(seconds, sizes, grouped, cost):
+    ready = list(accumulate(seconds))
+    found, end = [], 0.0
+    for group in grouped:
+        begin = max(ready[group[-1]], end)
+        end = ready[group[-1]] + cost(sum(sizes[i] for i in group))
+        found.append((begin, end))
+    return found
