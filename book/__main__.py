@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,8 +13,10 @@ from autograder.course import CourseError
 from book.course_facts import Facts
 from book.executing import BookError
 from book.languages import translate
+from book.lite.making import make as make_lite
+from book.lite.places import LiteError, Places
 from book.making import make
-from book.places import Folders
+from book.places import ROOT, Folders
 
 app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
 
@@ -21,18 +24,34 @@ app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
 @app.callback()
 def book(
     context: typer.Context,
+    packages: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="A folder of Pyodide's packages, unpacked from a release."),
+    ] = None,
+    run: Annotated[bool, typer.Option(help="Let lessons run in the site; this fetches Python for browsers.")] = True,
     fresh: Annotated[bool, typer.Option(help="Forget what was kept of earlier builds.")] = False,
 ) -> None:
-    """Make build/book/html from the lessons, docs/, and the library."""
+    """Make build/book/html from the lessons, docs/, and the library; with the lessons that run in a browser."""
     if context.invoked_subcommand:
         return
     begun = time.monotonic()
+
+    def tell(sentence: str) -> None:
+        print(sentence, flush=True)
+
     try:
-        pages = make(Folders(), fresh=fresh, tell=lambda sentence: print(sentence, flush=True))
+        lite = make_lite(Places(), packages=packages, tell=tell).folder if run else None
+        pages = make(Folders(), run=lite, fresh=fresh, tell=tell)
+    except LiteError as error:
+        print(f"book: {error}\n`python -m book --no-run` makes the site without lessons that run", file=sys.stderr)
+        raise SystemExit(1) from error
     except BookError as error:
         print(f"book: {error}", file=sys.stderr)
         raise SystemExit(1) from error
-    print(f"{pages} pages in {time.monotonic() - begun:.0f} s: open {Folders().html / 'index.html'}")
+    html = Folders().html
+    print(f"{pages} pages in {time.monotonic() - begun:.0f} s: open {html / 'index.html'}")
+    if run:
+        print(f"for lessons that run, serve it: python -m http.server -d {html.relative_to(ROOT)}")
 
 
 @app.command("translate")

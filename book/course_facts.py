@@ -58,14 +58,15 @@ class Facts:
 
     @cached_property
     def sources(self) -> Mapping[str, ExerciseSource]:
-        """Stub and reference of every exercise that is released, in the course's order."""
-        order = [each for lesson in self.course.lessons for each in self.course.of_lesson(lesson)]
+        """Stub and reference of every exercise that is released, in the order of a reader alone."""
+        order = [each for lesson in self.course.order for each in self.course.of_lesson(lesson)]
         return {each.id: slice_exercise(self.course, each.id) for each in order}
 
     @cached_property
     def lessons(self) -> Mapping[str, BuiltLesson]:
-        """The lessons as the build makes them."""
-        return {name: build_lesson(self.course, each, self.sources) for name, each in self.course.lessons.items()}
+        """The lessons as the build makes them, in the order of a reader alone."""
+        built = (build_lesson(self.course, self.course.lessons[name], self.sources) for name in self.course.order)
+        return {each.lesson.name: each for each in built}
 
     @cached_property
     def hints(self) -> Mapping[str, Mapping[str, str]]:
@@ -73,7 +74,7 @@ class Facts:
         return load_hints(self.course)
 
     def exercises(self) -> list[Exercise]:
-        """Return the exercises that are released, in the course's order."""
+        """Return the exercises that are released, in the order of a reader alone."""
         return [source.exercise for source in self.sources.values()]
 
     def wrong(self, exercise: str) -> list[Answer]:

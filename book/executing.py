@@ -23,16 +23,19 @@ from nbclient import NotebookClient  # isort: skip
 
 __all__ = ["BookError", "executed"]
 
+CUT_SHORT = "fewer than planned"
+"""A lesson prints these words where its limit of time stops a training."""
+
 SECONDS = 600
 """Most seconds of one cell."""
 
-LONGEST = ("12_poems", "09_networks", "03_backprop", "08b_training")
+LONGEST = ("12_poems", "13_fewer_bits", "09_networks", "03_backprop", "08b_training")
 """The lessons that take longest are begun first, so that all processors end together."""
 
 AT_ONCE = 2
 """How many lessons are executed at a time, with one processor each."""
 
-ALONE = ("07_parallel_cpu", "07b_what_a_loop_costs", "11_compiler")
+ALONE = ("07_parallel_cpu", "07b_what_a_loop_costs", "11b_loops", "14_many_workers")
 """Lessons that measure what more processors gain: each has all of them for itself."""
 
 ONE_THREAD = {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -119,6 +122,11 @@ def _execute(name: str, notebook: Notebook, threads: Mapping[str, str]) -> Noteb
                 raise BookError(f"{name}: the cell {cell.source[:60]!r} raises {output.ename}: {output.evalue}")
             if output.get("name") == "stderr":
                 raise BookError(f"{name}: the cell {cell.source[:60]!r} writes to stderr: {output.text.strip()}")
+            if CUT_SHORT in output.get("text", ""):
+                first = next(line for line in output.text.splitlines() if CUT_SHORT in line)
+                raise BookError(
+                    f"{name}: the cell {cell.source[:60]!r} was cut short: {first}; build on a free machine"
+                )
             if WIDGET in output.get("data", {}):
                 raise BookError(f"{name}: the cell {cell.source[:60]!r} shows a widget, for which pages have no kernel")
     notebook.metadata.pop("widgets", None)

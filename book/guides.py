@@ -8,7 +8,7 @@ from pathlib import Path
 
 from book.places import ROOT
 
-__all__ = ["PROJECT", "guides"]
+__all__ = ["PROJECT", "doors", "guides"]
 
 PROJECT = (
     "ARCHITECTURE.md",
@@ -23,6 +23,7 @@ PROJECT = (
 )
 """Pages outside of docs/ that guides lead to."""
 
+_DOOR = re.compile(r"^## (For .+)\n\n((?:.+\n|\n(?!## ))+)", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^(`{3,}|~{3,})", re.MULTILINE)
 
@@ -38,9 +39,25 @@ def guides() -> Iterator[tuple[str, bytes]]:
         yield name, _page(ROOT / name).encode()
 
 
+def doors() -> Iterator[tuple[str, bytes]]:
+    """Yield a page for each list of docs/README.md, such as docs/for-students.md, by its place.
+
+    It is the list that people read there. In the side bar it is one line, which unfolds into the list's pages.
+    """
+    index = ROOT / "docs" / "README.md"
+    for title, text in _DOOR.findall(index.read_text(encoding="utf-8")):
+        pages = [target for _, target in _LINK.findall(text) if target.endswith(".md")]
+        listed = "\n".join(["```{toctree}", ":hidden:", "", *(page.removesuffix(".md") for page in pages), "```", ""])
+        page = f"# {title}\n\n{_with_links(text, index)}\n{listed}"
+        yield f"docs/{'-'.join(title.lower().split())}.md", page.encode()
+
+
 def _page(path: Path) -> str:
     """A guide whose links to files outside of the site are only text."""
-    text = path.read_text(encoding="utf-8")
+    return _with_links(path.read_text(encoding="utf-8"), path)
+
+
+def _with_links(text: str, path: Path) -> str:
     parts = _outside_of_fences(text)
     return "".join(part if is_code else _LINK.sub(lambda found: _link(path, found), part) for part, is_code in parts)
 

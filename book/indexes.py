@@ -29,12 +29,14 @@ def _lessons(facts: Facts) -> str:
 
 def _exercises(facts: Facts) -> str:
     rows = [
-        f"| {exercise_link(each.id)} | [{number_of(each.lesson)}](lessons/{each.lesson}.ipynb) | {each.points:g} |"
+        f"| {exercise_link(each.id)} | [{number_of(each.lesson)}](lessons/{each.lesson}.ipynb) | {each.points:g} "
+        f"| {each.minutes} | {each.difficulty} of 5 | {each.rank} |"
         for each in facts.exercises()
     ]
+    heads = "| exercise | lesson | points | minutes | difficulty | rank |\n|---|---|---|---|---|---|"
     total = sum(each.points for each in facts.exercises())
     head = f"{len(rows)} exercises with {total:g} points together."
-    return joined(["# The exercises", head, "\n".join(["| exercise | lesson | points |", "|---|---|---|", *rows])])
+    return joined(["# The exercises", head, "\n".join([heads, *rows])])
 
 
 def _toctree(pages: list[str], *, hidden: bool = False) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from autograder.building.notebooks import Notebook
 from autograder.building.translating import (
@@ -20,10 +19,12 @@ from autograder.building.translating import (
 from autograder.course import Course, CourseError
 from book.course_facts import Facts
 from book.executing import BookError
+from book.front import front_page
 from book.lessons import lesson_page
+from book.lite.notebooks import address_of
 from book.markdown import joined
 from book.places import ROOT
-from book.wording import Said, say_with
+from book.wording import BOXES, Said, say_with
 
 # After autograder's: it spares jsonschema an import of a second.
 import nbformat  # isort: skip
@@ -34,9 +35,6 @@ PAGES = ROOT / "book" / "pages"
 TRANSLATED = ("index", "terms")
 """The pages of the book that are translated, beside the lessons."""
 
-BOXES = "boxes"
-"""The catalogue of what the book says around exercises."""
-
 _LABEL = re.compile(r"\A\([\w-]+\)=\n")
 
 SHOWN = 5
@@ -46,7 +44,7 @@ SHOWN = 5
 def prose_of_pages(facts: Facts) -> Mapping[str, list[str]]:
     """Return the paragraphs of each page that need a translation, and the titles of boxes, by catalogue."""
     lessons = {name: list(prose_of(built.source)) for name, built in facts.lessons.items()}
-    pages = {name: list(prose_of(_as_notebook(PAGES / f"{name}.md"))) for name in TRANSLATED}
+    pages = {name: list(prose_of(_as_notebook(_text(name)))) for name in TRANSLATED}
     return lessons | pages | {BOXES: [str(each) for each in Said]}
 
 
@@ -83,12 +81,15 @@ def translate(
     return whole
 
 
-def pages_in_other_languages(facts: Facts, executed: Mapping[str, Notebook]) -> Iterator[tuple[str, bytes]]:
+def pages_in_other_languages(
+    facts: Facts, executed: Mapping[str, Notebook], run: str = ""
+) -> Iterator[tuple[str, bytes]]:
     """Yield every page of the book's other languages, by its place.
 
     Args:
         facts: The course.
         executed: The executed notebooks, by the lessons' names.
+        run: The folder of the site in which lessons run; empty if there is none.
 
     Raises:
         BookError: If a translation is incomplete or stale.
@@ -100,7 +101,8 @@ def pages_in_other_languages(facts: Facts, executed: Mapping[str, Notebook]) -> 
         yield f"{language}/terms.md", translate_with(known["terms"])(_text("terms")).encode()
         say = say_with(known[BOXES])
         for name, notebook in executed.items():
-            page = lesson_page(facts, facts.lessons[name], notebook, say)
+            here = address_of(name, f"../../{run}/", language) if run else ""
+            page = lesson_page(facts, facts.lessons[name], notebook, say, here)
             other = _lesson(page, language, translate_with(known[name]))
             yield f"{language}/lessons/{name}.ipynb", nbformat.writes(other).encode()
             download = ROOT / "notebooks" / language / f"{name}.ipynb"
@@ -134,11 +136,11 @@ def _front_page(facts: Facts, known: Mapping[str, str]) -> str:
 
 
 def _text(page: str) -> str:
-    return (PAGES / f"{page}.md").read_text(encoding="utf-8")
+    return front_page() if page == "index" else (PAGES / f"{page}.md").read_text(encoding="utf-8")
 
 
-def _as_notebook(path: Path) -> Notebook:
-    cell = nbformat.v4.new_markdown_cell(path.read_text(encoding="utf-8"))
+def _as_notebook(text: str) -> Notebook:
+    cell = nbformat.v4.new_markdown_cell(text)
     notebook: Notebook = nbformat.v4.new_notebook(cells=[cell])
     return notebook
 

@@ -23,7 +23,7 @@ __all__ = ["lesson_page", "number_of"]
 _ANSWER_HEADING = re.compile(r"\A\*\*My answer to the question `[^`]+`:\*\*\s*")
 
 
-def lesson_page(facts: Facts, built: BuiltLesson, notebook: Notebook, say: Say = in_english) -> Notebook:
+def lesson_page(facts: Facts, built: BuiltLesson, notebook: Notebook, say: Say = in_english, run: str = "") -> Notebook:
     """Return the page of a lesson, as a notebook that Sphinx reads.
 
     Args:
@@ -31,10 +31,11 @@ def lesson_page(facts: Facts, built: BuiltLesson, notebook: Notebook, say: Say =
         built: The lesson.
         notebook: Its source notebook, executed.
         say: Says the titles of boxes in the page's language.
+        run: Where the lesson runs in a browser, as an address from its page on; empty if it does not.
     """
     cells = list(_cells(facts, notebook, say))
     title, _, rest = cells[0].source.partition("\n")
-    cells[0].source = f"{title}\n\n{_head(facts, built, say)}\n\n{rest.strip()}"
+    cells[0].source = f"{title}\n\n{_head(facts, built, say, run)}\n\n{rest.strip()}"
     page: Notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": notebook.metadata.kernelspec})
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"
@@ -46,7 +47,7 @@ def number_of(lesson: str) -> str:
     return lesson.partition("_")[0]
 
 
-def _head(facts: Facts, built: BuiltLesson, say: Say) -> str:
+def _head(facts: Facts, built: BuiltLesson, say: Say, run: str) -> str:
     lesson = built.lesson
     exercises = facts.course.of_lesson(lesson.name)
     said = say(
@@ -58,7 +59,8 @@ def _head(facts: Facts, built: BuiltLesson, say: Say) -> str:
         notebook=f"{{download}}`{say(Said.NOTEBOOK)} </notebooks/{lesson.name}.ipynb>`",
         mistakes=f"[{say(Said.KNOWN_MISTAKES)}](/misconceptions/{lesson.name}.md)",
     )
-    return f"```{{div}} lesson-head\n{said}\n```"
+    here = f'<a class="run-here" href="{run}">{say(Said.RUN)}</a>\n\n' if run else ""
+    return f"```{{div}} lesson-head\n{here}{said}\n```"
 
 
 def _cells(facts: Facts, notebook: Notebook, say: Say) -> Iterator[Cell]:

@@ -10,14 +10,17 @@ from pathlib import Path
 
 from book.course_facts import Facts
 from book.executing import BookError, executed
-from book.guides import PROJECT, guides
+from book.front import front_page, with_lessons
+from book.guides import PROJECT, doors, guides
 from book.indexes import indexes
 from book.keeping import hash_of, of_files, of_library
 from book.languages import pages_in_other_languages
 from book.lessons import lesson_page
+from book.lite.notebooks import address_of
 from book.misconceptions import misconceptions
-from book.places import ROOT, Folders
+from book.places import ROOT, RUN, Folders
 from book.reference import reference
+from book.teaching import teaching
 from minigrad.machine.files import write
 
 # After autograder's: it spares jsonschema an import of a second.
@@ -26,17 +29,18 @@ import nbformat  # isort: skip
 __all__ = ["make"]
 
 SITE = Path(__file__).parent / "site"
-READ = ("autograder", "book", "course", "docs", "notebooks", *PROJECT)
+READ = ("README.md", "autograder", "book", "course", "docs", "notebooks", *PROJECT)
 """The pages are made of these files and folders, and of the library."""
 
 STAMP = "made-of"
 
 
-def make(folders: Folders, *, fresh: bool = False, tell: Callable[[str], None] = print) -> int:
+def make(folders: Folders, *, run: Path | None = None, fresh: bool = False, tell: Callable[[str], None] = print) -> int:
     """Make the site, or leave it as it is if nothing has changed since it was made.
 
     Args:
         folders: Where to.
+        run: The site of `book.lite`, to be a part of this one; lessons then lead to where they run.
         fresh: Whether to forget what was kept of earlier builds.
         tell: Is told what happens.
 
@@ -48,37 +52,42 @@ def make(folders: Folders, *, fresh: bool = False, tell: Callable[[str], None] =
     """
     if fresh:
         shutil.rmtree(folders.build, ignore_errors=True)
-    stamp, made_of = folders.build / STAMP, _made_of()
+    stamp, made_of = folders.build / STAMP, _made_of(run)
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
         tell("nothing has changed")
         return _count(folders)
     stamp.unlink(missing_ok=True)
-    _write(folders, dict(_sources(folders, tell)))
+    _write(folders, dict(_sources(folders, RUN if run else "", tell)))
     tell("making the pages")
     _sphinx(folders)
+    shutil.rmtree(folders.run, ignore_errors=True)
+    if run:
+        shutil.copytree(run, folders.run)
     write(stamp, made_of.encode())
     return _count(folders)
 
 
-def _made_of() -> str:
-    """A hash of all that the site is made of."""
+def _made_of(run: Path | None) -> str:
+    """A hash of all that the site is made of; of the part that runs, its own list of what it has."""
     paths = [ROOT / name for name in READ]
     files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
     kept = (
         file for file in files if file.is_file() and "__pycache__" not in file.parts and ".grades" not in file.parts
     )
-    return hash_of(of_library(), of_files(kept))
+    return hash_of(of_library(), of_files(kept), *([str(run.stat().st_mtime_ns)] if run else []))
 
 
 def _count(folders: Folders) -> int:
     return sum(1 for _ in folders.html.rglob("*.html"))
 
 
-def _sources(folders: Folders, tell: Callable[[str], None]) -> Iterator[tuple[str, bytes]]:
+def _sources(folders: Folders, run: str, tell: Callable[[str], None]) -> Iterator[tuple[str, bytes]]:
     """Every file that Sphinx reads, by its place."""
     facts = Facts()
     yield from ((path.name, path.read_bytes()) for path in sorted((ROOT / "book" / "pages").glob("*.md")))
     yield from guides()
+    yield from doors()
+    yield from teaching(facts)  # in the place of the guides of these names
     yield from indexes(facts)
     yield from misconceptions(facts)
     yield from reference()
@@ -87,8 +96,15 @@ def _sources(folders: Folders, tell: Callable[[str], None]) -> Iterator[tuple[st
     tell("executing the lessons that have changed")
     results = executed(facts.lessons, folders.results, tell)
     for name, notebook in results.items():
-        yield f"lessons/{name}.ipynb", nbformat.writes(lesson_page(facts, facts.lessons[name], notebook)).encode()
-    yield from pages_in_other_languages(facts, results)
+        here = address_of(name, f"../{run}/") if run else ""
+        page = lesson_page(facts, facts.lessons[name], notebook, run=here)
+        yield f"lessons/{name}.ipynb", nbformat.writes(page).encode()
+    yield "index.md", with_lessons(front_page(), results, run and f"{run}/").encode()  # in the place of its words
+    for place, content in pages_in_other_languages(facts, results, run):
+        language, _, name = place.partition("/")
+        if name == "index.md":
+            content = with_lessons(content.decode(), results, run and f"../{run}/", language).encode()
+        yield place, content
 
 
 def _write(folders: Folders, texts: dict[str, bytes]) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ROOT", "Folders"]
+__all__ = ["ROOT", "RUN", "Folders"]
 
 ROOT = Path(__file__).resolve().parents[1]
+
+RUN = "run"
+"""The folder of the site in which lessons run."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,11 @@ class Folders:
     def html(self) -> Path:
         """The site."""
         return self.build / "html"
+
+    @property
+    def run(self) -> Path:
+        """The site of `book.lite` in it: the lessons that run in a browser."""
+        return self.html / RUN
 
     @property
     def doctrees(self) -> Path:

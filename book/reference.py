@@ -42,6 +42,7 @@ MODULES = {
         "minigrad.engine",
         "minigrad.flags",
         "minigrad.fast_ops",
+        "minigrad.timing",
         "minigrad.cuda_ops",
         "minigrad.training",
         "minigrad.dual",
@@ -53,6 +54,8 @@ MODULES = {
         "minigrad.loops",
         "minigrad.attention",
         "minigrad.language",
+        "minigrad.precision",
+        "minigrad.workers",
     ),
     "Tools": (
         "minigrad.checks",

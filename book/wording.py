@@ -1,16 +1,21 @@
-"""What the book says around exercises by itself: titles of boxes, and the sentences in them."""
+"""The book's own words: titles of boxes around exercises, the sentences in them, a note in the browser."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-__all__ = ["Said", "Say", "in_english", "say_with"]
+__all__ = ["BOXES", "Said", "Say", "in_english", "say_with"]
+
+
+BOXES = "boxes"
+"""The catalogue of all this."""
 
 
 class Said(StrEnum):
     """A title or a sentence, with the names of what it is filled in with. A language has a catalogue of these."""
 
+    RUN = "Run it here, in the browser"
     LESSON = "Lesson {number} of {title}: {count} exercises, {points}. {notebook}, {mistakes}"
     NOTEBOOK = "notebook"
     KNOWN_MISTAKES = "known mistakes"
@@ -32,6 +37,17 @@ class Said(StrEnum):
     MISTAKES = "**What goes wrong here.** Mistakes that the grader knows; each leads to its counter-example:"
     QUESTION = "Question"
     GOOD_ANSWER = "A good answer"
+    IN_A_BROWSER = (
+        "**In a browser.** Python runs in this page. The first cell waits some seconds for Python and the library. "
+        "What you write is kept in this browser, on this computer. `browser.pack()` makes one zip of all your "
+        "notebooks: download it, unpack it at home, and `minigrad start my-notebooks` goes on there. A browser has one "
+        "processor and no Numba: training takes several times as long as on your own computer, and a check that needs "
+        "Numba is left out and says so."
+    )
+    WITHOUT_PACKAGES = (
+        "This site was made without {packages}. Cells that need them fail and say so; before lesson 04 these are only "
+        "some pictures."
+    )
 
 
 Say = Callable[..., str]

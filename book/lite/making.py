@@ -7,13 +7,14 @@ import json
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import minigrad
 from autograder.building.editions import closed_exercises, edition_files
+from autograder.building.translating import translation
 from autograder.course.loading import load_course
 from book.keeping import hash_of, of_files, of_library
 from book.lite.fetching import core, files_of, pure_wheels
@@ -22,6 +23,7 @@ from book.lite.notebooks import for_browser, lessons
 from book.lite.places import ASKED_FOR, CORE, KERNEL, PURE, LiteError, Places
 from book.lite.wheels import wheel
 from book.places import ROOT
+from book.wording import BOXES, in_english, say_with
 from minigrad.machine.files import write
 
 __all__ = ["Site", "make", "ready"]
@@ -80,12 +82,7 @@ def make(places: Places, *, packages: Path | None = None, edition: bool = False,
         return _site(places, before["missing"])
     stamp.unlink(missing_ok=True)
     shutil.rmtree(places.source, ignore_errors=True)
-    missing = _gather(places, packages, _library(edition), tell)
-    for path in lessons(ROOT / "notebooks"):
-        text = json.dumps(
-            for_browser(json.loads(path.read_text(encoding="utf-8")), missing), ensure_ascii=False, indent=1
-        )
-        write(places.source / "files" / path.name, text.encode())
+    missing = _gather(places, packages, edition, tell)
     _write_settings(places)
     tell("putting the site together")
     _jupyterlite(places)
@@ -107,6 +104,7 @@ def _made_of(packages: Path | None, edition: bool) -> str:
     """A hash of all that the site is made of; of a folder of packages, the names and sizes."""
     given = sorted(f"{each.name} {each.stat().st_size}" for each in packages.iterdir()) if packages else []
     texts = [*Path(__file__).parent.glob("*.py"), *lessons(ROOT / "notebooks"), ROOT / "constraints.txt"]
+    texts += [ROOT / "book" / "wording.py", *(ROOT / "course" / "locale").glob(f"*/LC_MESSAGES/{BOXES}.po")]
     day = str(dt.date.today()) if edition else ""
     return hash_of(of_library(), of_files(texts), day, *given)
 
@@ -117,14 +115,32 @@ def _library(edition: bool) -> dict[str, bytes]:
     return edition_files(course, closed_exercises(course, dt.date.today()) if edition else [])
 
 
-def _gather(places: Places, packages: Path | None, library: dict[str, bytes], tell: Tell) -> list[str]:
-    """Lay out the interpreter with all packages, and return the titles of those that are missing."""
+def _notebooks(missing: Sequence[str]) -> dict[str, bytes]:
+    """The notebooks, by their places: those of each other language in a folder of its name."""
+    course, found = load_course(), dict[str, bytes]()
+    for path in lessons(ROOT / "notebooks"):
+        place = path.relative_to(ROOT / "notebooks")
+        say = say_with(translation(course, place.parts[0], BOXES)) if len(place.parts) > 1 else in_english
+        made = for_browser(json.loads(path.read_text(encoding="utf-8")), missing, say)
+        found[place.as_posix()] = json.dumps(made, ensure_ascii=False, indent=1).encode()
+    return found
+
+
+def _gather(places: Places, packages: Path | None, edition: bool, tell: Tell) -> list[str]:
+    """Lay out the notebooks and the interpreter with all packages; return the titles of packages that are missing.
+
+    The notebooks are in the library as well, as in an installed one: what was begun earlier is compared with them.
+    """
     lock = core(places.kept, packages, tell)
     official, instead, missing = files_of(lock, closure(lock, ASKED_FOR), places.kept, packages, tell)
+    titles = [TITLES[name] for name in missing if name in TITLES]
+    notebooks = _notebooks(titles)
+    for name, content in notebooks.items():
+        write(places.source / "files" / name, content)
+    library = _library(edition) | {f"notebooks/{name}": content for name, content in notebooks.items()}
     folder = places.source / "static" / "pyodide"
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     own = wheel(
-        places.parts, "minigrad", project["version"], {f"minigrad/{name}": data for name, data in library.items()}
+        places.parts, "minigrad", minigrad.__version__, {f"minigrad/{name}": data for name, data in library.items()}
     )
     empty = [wheel(places.parts, name, "0", content) for name, content in STAND_INS.items() if name in missing]
     kernel = sorted((SHARE / EXTENSIONS[0] / "static" / "pypi").glob("*.whl"))
@@ -141,7 +157,7 @@ def _gather(places: Places, packages: Path | None, library: dict[str, bytes], te
         write(folder / name, (places.kept / name).read_bytes())
     ours: Lock = reduced(lock, official, added)
     write(folder / CORE[-1], json.dumps(ours, indent=1).encode())
-    return [TITLES[name] for name in missing if name in TITLES]
+    return titles
 
 
 def _write_settings(places: Places) -> None:
@@ -190,4 +206,5 @@ def _jupyterlite(places: Places) -> None:
 
 def _site(places: Places, missing: Sequence[str]) -> Site:
     size = sum(path.stat().st_size for path in places.site.rglob("*") if path.is_file())
-    return Site(places.site, tuple(path.stem for path in lessons(ROOT / "notebooks")), tuple(missing), size)
+    names = tuple(dict.fromkeys(path.stem for path in lessons(ROOT / "notebooks")))
+    return Site(places.site, names, tuple(missing), size)

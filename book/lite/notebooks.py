@@ -7,35 +7,61 @@ from pathlib import Path
 from typing import Any
 
 from book.lite.places import LESSONS
+from book.wording import Said, Say, in_english
+from minigrad.working_folder.browser import CELLS
 
-__all__ = ["for_browser", "lessons"]
+__all__ = ["address_of", "for_browser", "lessons", "runs"]
 
-_NOTE = (
-    "**In a browser.** Python runs in this page. The first cell waits some seconds for Python and the library. "
-    "What you write is kept in this browser, on this computer: *File → Download* gives you the notebook. A browser has "
-    "one processor and no Numba: training takes several times as long as on your own computer, and a check that needs "
-    "Numba is left out and says so."
-)
-_MISSING = (
-    "\n\nThis site was made without {packages}. Cells that need them fail and say so; before lesson 04 these are only "
-    "some pictures."
-)
+
+_FOLLOW = """from minigrad.working_folder import browser
+
+browser.lessons()  # has a lesson changed on this site?"""
+
+
+def runs(lesson: str) -> bool:
+    """Return whether a lesson runs in a browser."""
+    return lesson.partition("_")[0] in LESSONS
+
+
+def address_of(lesson: str, site: str, language: str = "") -> str:
+    """Return where a lesson runs; empty if it needs what a browser does not have.
+
+    Args:
+        lesson: Its name.
+        site: The address of the site, with a slash at its end.
+        language: Its language, such as "zh_CN"; English if empty.
+
+    >>> address_of("03_backprop", "../run/")
+    '../run/lab/index.html?path=03_backprop.ipynb'
+    """
+    folder = f"{language}/" if language else ""
+    return f"{site}lab/index.html?path={folder}{lesson}.ipynb" if runs(lesson) else ""
 
 
 def lessons(folder: Path) -> list[Path]:
-    """Return the notebooks that the site has, in their order."""
-    return [path for path in sorted(folder.glob("*.ipynb")) if path.stem.partition("_")[0] in LESSONS]
+    """Return the notebooks that the site has, in their order, those of each other language in a folder of its name."""
+    return [path for path in sorted([*folder.glob("*.ipynb"), *folder.glob("*/*.ipynb")]) if runs(path.stem)]
 
 
-def for_browser(notebook: dict[str, Any], missing: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a notebook with the note behind its title, for the kernel of the site.
+def for_browser(notebook: dict[str, Any], missing: Sequence[str] = (), say: Say = in_english) -> dict[str, Any]:
+    """Return a notebook with the note behind its title and a cell that asks for news, for the kernel of the site.
 
     Args:
         notebook: As it was read; it stays as it is.
         missing: The titles of packages that the site does not have.
+        say: Says the note in the notebook's language.
     """
-    text = _NOTE + (_MISSING.format(packages=" and ".join(missing)) if missing else "")
-    note = {"cell_type": "markdown", "id": "in-a-browser", "metadata": {}, "source": text.splitlines(keepends=True)}
+    without = [say(Said.WITHOUT_PACKAGES, packages=", ".join(missing))] if missing else []
+    text = "\n\n".join([say(Said.IN_A_BROWSER), *without])
+    note = {"cell_type": "markdown", "id": CELLS[0], "metadata": {}, "source": text.splitlines(keepends=True)}
     kernel = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
+    follow: dict[str, Any] = {
+        "cell_type": "code",
+        "id": CELLS[1],
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+    }
+    follow["source"] = _FOLLOW.splitlines(keepends=True)
     title, *rest = notebook["cells"]
-    return notebook | {"cells": [title, note, *rest], "metadata": notebook["metadata"] | {"kernelspec": kernel}}
+    return notebook | {"cells": [title, note, follow, *rest], "metadata": notebook["metadata"] | {"kernelspec": kernel}}

@@ -12,7 +12,7 @@ __all__ = ["ASKED_FOR", "CORE", "KERNEL", "LESSONS", "PURE", "PYODIDE", "LiteErr
 PYODIDE = "0.27.7"
 """The release of Pyodide that fits the kernel of jupyterlite-pyodide-kernel 0.6 (its own default is 0.27.6)."""
 
-LESSONS = ("00", "01", "02", "03", "04", "05", "06", "06b", "10")
+LESSONS = ("00", "01", "02", "03", "04", "05", "06", "06b", "10", "10b")
 """The lessons that need neither compiled kernels nor threads, by the beginnings of their names."""
 
 CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")

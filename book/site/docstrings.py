@@ -63,7 +63,7 @@ def _without_builtins(app: Sphinx, doctree: nodes.document) -> None:
     Other names without a module are left to `_public`: Sphinx would complain of a name that two modules have.
     """
     for node in list(doctree.findall(pending_xref)):
-        if node.get("refdomain") == "py" and hasattr(builtins, node["reftarget"]):
+        if node.get("refdomain") == "py" and hasattr(builtins, node["reftarget"].removeprefix("builtins.")):
             node.replace_self(node.children)
         elif node.get("refdomain") == "py" and "." not in node["reftarget"]:
             node.attributes.pop("refspecific", None)

@@ -250,13 +250,20 @@ def test_a_lesson_of_the_book_takes_nothing_from_folders_beside(tmp_path, monkey
     """`use` looks for a reader's answers beside the kernel's folder: whoever keeps some there gets the same book."""
     beside = tmp_path / "work"
     beside.mkdir()
-    answer = inspect.getsource(derivatives.forward_difference)
-    written = notebook(f"# exercise: derivatives.forward_difference\n{answer}")
+    answer = inspect.getsource(derivatives.central_difference)
+    written = notebook(f"# exercise: derivatives.central_difference\n{answer}")
     nbformat.write(written, beside / "01_numerical_derivatives.ipynb")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     lesson = SimpleNamespace(source=notebook("import minigrad\nminigrad.use(verbose=True)"))
     (said,) = executed({"a_lesson": lesson}, tmp_path / "kept", lambda _: None)["a_lesson"].cells[0].outputs
-    assert "derivatives.forward_difference" in said.text and "yours" not in said.text
+    assert "derivatives.central_difference" in said.text and "yours" not in said.text
+
+
+def test_a_training_that_is_cut_short_fails_the_book(tmp_path):
+    """A build on a busy machine prints no network that has hardly begun."""
+    lesson = SimpleNamespace(source=notebook("print('143 steps, fewer than planned. The milestone comes after 300:')"))
+    with pytest.raises(BookError, match=r"a_lesson: the cell .* was cut short: 143 steps, fewer than planned\."):
+        executed({"a_lesson": lesson}, tmp_path, lambda _: None)
 
 
 def test_a_widget_of_another_library_fails_the_book(tmp_path):

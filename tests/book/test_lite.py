@@ -14,6 +14,7 @@ from book.lite.locking import closure, entry, reduced
 from book.lite.notebooks import for_browser, lessons
 from book.lite.places import LESSONS, PYODIDE, LiteError
 from book.lite.wheels import wheel
+from minigrad.working_folder.browser import CELLS
 
 FILES = {"toy/__init__.py": b"", "toy/part/data.txt": b"text", "alone.py": b"x = 1\n", "NOTICE.txt": b""}
 
@@ -98,9 +99,10 @@ def test_a_reduced_list_asks_for_nothing_that_is_not_there(tmp_path):
 
 
 def test_the_lessons_are_those_without_kernels(root):
-    """Each number is one notebook, and none of them imports what a browser lacks."""
+    """Each number is one notebook in each language, and none of them imports what a browser lacks."""
     found = lessons(root / "notebooks")
-    assert [path.stem.partition("_")[0] for path in found] == list(LESSONS)
+    assert [path.stem.partition("_")[0] for path in found] == 2 * list(LESSONS)
+    assert [path.parent.name for path in found] == len(LESSONS) * ["notebooks"] + len(LESSONS) * ["zh_CN"]
     for path in found:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
@@ -108,17 +110,18 @@ def test_the_lessons_are_those_without_kernels(root):
 
 
 def test_a_notebook_gets_a_note_and_the_kernel(root):
-    """All cells stay; the note stands behind the title, and names what the site lacks."""
+    """All cells stay; behind the title stand a note, which names what is missing, and a cell that asks for news."""
     notebook = json.loads((root / "notebooks" / "03_backprop.ipynb").read_text(encoding="utf-8"))
     before = json.dumps(notebook)
     made = for_browser(notebook)
     assert json.dumps(notebook) == before
-    assert [made["cells"][0], *made["cells"][2:]] == notebook["cells"]
+    assert [made["cells"][0], *made["cells"][3:]] == notebook["cells"]
+    assert [cell["id"] for cell in made["cells"][1:3]] == list(CELLS)
     assert made["cells"][1]["source"][0].startswith("**In a browser.**")
     assert made["metadata"]["kernelspec"]["name"] == "python"
     assert made["metadata"]["minigrad"] == notebook["metadata"]["minigrad"]
     lacking = "".join(for_browser(notebook, ["NumPy", "Matplotlib"])["cells"][1]["source"])
-    assert "made without NumPy and Matplotlib" in lacking
+    assert "made without NumPy, Matplotlib" in lacking
 
 
 @pytest.fixture

@@ -1,15 +1,17 @@
 """The text of the book's pages, before Sphinx reads it: nothing is left out, and nothing is loaded from elsewhere."""
 
 import re
+from pathlib import Path
 
 import pytest
+from places import ROOT
 
 import minigrad
 from autograder.building.needs import needs_of
 from book.boxes import exercise_box, question_box
 from book.course_facts import Facts
 from book.executing import BookError
-from book.guides import guides
+from book.guides import doors, guides
 from book.indexes import indexes
 from book.lessons import number_of
 from book.map import map_of
@@ -83,6 +85,22 @@ def test_links_of_guides_stay_inside():
             assert re.findall(r"\]\((?!https?:)[^)\s]*\.(?:py|toml|ipynb)\)", content.decode()) == [], name
 
 
+def test_the_side_bar_leads_to_every_guide():
+    """Each page of the guides is in one list that the side bar unfolds; a door lists what docs/README.md lists."""
+    front = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
+    lists = {"index.md": front} | {place: text.decode() for place, text in doors()}
+    listed = [
+        (Path(place).parent / name).as_posix()
+        for place, text in lists.items()
+        for names in re.findall(r"```\{toctree\}\n(?::.*\n)*\n((?:[^`\n]+\n)+)```", text)
+        for name in re.sub(r".*<(.+)>", r"\1", names).split()
+    ]
+    pages = [place.removesuffix(".md") for place, _ in guides() if place.endswith(".md")]
+    assert len(lists) == 7
+    assert sorted(each for each in listed if each in pages) == sorted(pages)
+    assert set(lists) - {"index.md"} <= {f"{each}.md" for each in listed}
+
+
 def test_an_earlier_exercise_that_is_used_is_named():
     """What an answer calls by name is what it builds on."""
     assert FACTS.needs["autodiff.backpropagate"] == ("autodiff.topological_sort",)
@@ -128,8 +146,12 @@ def test_the_map_follows_from_what_lessons_need():
         "08b": "06b 07",
         "09": "08b",
         "10": "06",
-        "11": "07b 09",
-        "12": "10 11",
+        "10b": "10",
+        "11": "06b 10",
+        "11b": "09 07b 11",
+        "12": "09 10b 11",
+        "13": "12",
+        "14": "09 10",
     }
 
 

@@ -11,13 +11,14 @@ from axe import serious
 from keyboard import walked
 
 from book.course_facts import Facts
-from book.guides import guides
+from book.guides import doors, guides
 from book.indexes import indexes
 from book.languages import pages_in_other_languages
 from book.lessons import lesson_page
 from book.making import SITE
 from book.misconceptions import misconceptions
 from book.places import ROOT
+from book.teaching import teaching
 
 LESSON = "03_backprop"
 PAGES = [
@@ -27,6 +28,7 @@ PAGES = [
     f"lessons/{LESSON}.html",
     f"misconceptions/{LESSON}.html",
     "docs/student/work.html",
+    f"docs/teaching/{LESSON}.html",
     "zh_CN/index.html",
     f"zh_CN/lessons/{LESSON}.html",
 ]
@@ -57,7 +59,7 @@ def source(tmp_path_factory):
     """The text of the pages that need no lesson to be executed, and of one lesson without its results."""
     facts, source = Facts(), tmp_path_factory.mktemp("source")
     lesson = facts.lessons[LESSON]
-    texts = dict(guides()) | dict(indexes(facts)) | dict(misconceptions(facts))
+    texts = dict(guides()) | dict(doors()) | dict(teaching(facts)) | dict(indexes(facts)) | dict(misconceptions(facts))
     texts |= {path.name: path.read_bytes() for path in (ROOT / "book" / "pages").glob("*.md")}
     texts |= dict(pages_in_other_languages(facts, {LESSON: lesson.source}))
     texts[f"lessons/{LESSON}.ipynb"] = nbformat.writes(lesson_page(facts, lesson, lesson.source)).encode()

@@ -47,6 +47,20 @@ function start(explorer, data) {
     }
   };
 
+  /** Show the states one after the other, once, for less than five seconds, until somebody takes over. */
+  const play = () => {
+    const { states } = groups[group];
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    said.setAttribute("aria-live", "off");
+    let at = 0;
+    const film = setInterval(() => (at < states.length ? show(group, at++) : stop()), 4500 / states.length);
+    const stop = () => {
+      clearInterval(film);
+      said.setAttribute("aria-live", "polite");
+    };
+    for (const touch of ["pointerdown", "keydown"]) explorer.addEventListener(touch, stop, { capture: true });
+  };
+
   choice?.addEventListener("change", () => other(choice.selectedIndex));
   slider.addEventListener("input", () => show(group, slider.valueAsNumber));
   for (const button of buttons) {
@@ -60,6 +74,7 @@ function start(explorer, data) {
     if (part) point(part.dataset.part);
   });
   show(group, slider.valueAsNumber); // a browser may have kept what was chosen before the page was loaded again
+  if (explorer.closest(".front-film")) play();
   bar.hidden = false;
   explorer.classList.add("explorer-live");
 }
