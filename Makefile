@@ -1,11 +1,11 @@
-# Each target sets itself up: .venv from any Python 3.11-3.13, and the Debian packages it uses
+# Each target sets itself up: .venv from any Python 3.11 to 3.14, and the Debian packages it uses
 # where they may be installed (else it names them).
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 # Processes that tests start would compile all modules anew, each for itself.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: demo test test-all lint bench build book package lite clean help
+.PHONY: demo test test-all lint bench build book slides package lite clean help
 
 BIN := .venv/bin
 BOOK := .venv/book
@@ -31,11 +31,14 @@ test-all: ## run every test, with branch coverage, and go on if interrupted; or 
 	@$(TOGETHER)
 	@$(PYTEST) --all --durations 20 $(or $(TESTS),--resume --cov --cov-append --cov-report=term)
 
-lint: $(READY) ## check style, format and types
+lint: $(READY) ## check style, format, types and workflows
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/zizmor --offline --quiet .github
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 
 bench: $(READY) ## time minigrad beside its peers and print the ratios
 	@$(BIN)/python -m benchmarks
@@ -43,15 +46,18 @@ bench: $(READY) ## time minigrad beside its peers and print the ratios
 build: $(GRADING) ## make the notebooks and the course from course/lessons and src
 	@$(BIN)/autograder build
 
-book: $(BOOK) ## make the site build/book/html from the lessons, docs and the known mistakes
-	@$(BIN)/python -m book
+book: $(BOOK) ## make the site build/book/html: lessons with their results, where they run in the browser, and docs
+	@$(BIN)/python -m book $(if $(PYODIDE_PACKAGES),--packages '$(PYODIDE_PACKAGES)')
+
+slides: $(BOOK) ## make build/slides, a deck for each lesson, of its headings, pictures and slips
+	@$(BIN)/python -m book.slides
 
 package: $(READY) ## build what PyPI would take into build/package, and check it
 	@rm -rf build/package
-	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/package .
+	@$(BIN)/python -m build --outdir build/package >/dev/null
 	@$(BIN)/python -m twine check --strict build/package/*
 
-lite: $(LITE) ## make the site build/lite, in which lessons 00 to 06b and 10 run in a browser
+lite: $(LITE) ## make only the part build/lite of it, in which lessons 00 to 06b, 10 and 10b run in a browser
 	@$(BIN)/python -m book.lite $(if $(PYODIDE_PACKAGES),--packages '$(PYODIDE_PACKAGES)')
 
 packages-of-debian: # what the tests start beside Python; not a target to ask for
@@ -71,13 +77,13 @@ $(GRADING): pyproject.toml constraints.txt
 	@touch $@
 
 $(BOOK): pyproject.toml constraints.txt
-	@scripts/environment '.[course,book]'
-	@touch $(GRADING) $@
+	@scripts/environment '.[course,book,lite]'
+	@touch $(LITE) $(GRADING) $@
 
 $(LITE): pyproject.toml constraints.txt
 	@scripts/environment '.[course,lite]'
 	@touch $(GRADING) $@
 
 $(READY): pyproject.toml constraints.txt
-	@scripts/environment '.[course,book,bench,dev,hub]'
-	@touch $(BOOK) $(GRADING) $@
+	@scripts/environment '.[course,book,lite,bench,dev,hub]'
+	@touch $(BOOK) $(LITE) $(GRADING) $@

@@ -22,7 +22,7 @@ GPU_PARTS = re.compile(r"nvidia-|cuda-|triton==")
 
 
 def first_python(requires: str) -> str:
-    """Return the oldest Python that a specifier such as ">=3.11,<3.14" allows."""
+    """Return the oldest Python that a specifier such as ">=3.11,<3.15" allows."""
     (oldest,) = re.findall(r">=\s*([\d.]+)", requires)
     return oldest
 

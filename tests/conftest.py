@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from coverage import Coverage
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from places import ROOT
 from pytorch import draw_anew
 from quiet import Quiet
@@ -38,9 +39,16 @@ if not any(Path(device).exists() for device in ("/dev/nvidia0", "/dev/dxg", "/pr
     os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
 
 
+@settings(max_examples=1, database=None)
+@given(st.none())
+def draw_once(_: None) -> None:
+    """Let Hypothesis make its generator, which it would warn of losing if all that refers to it were frozen."""
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[object]:
     """Let the garbage collector rest while tests are collected, and leave them aside later: they live to the end."""
+    draw_once()
     gc.disable()
     try:
         return (yield)
@@ -149,6 +157,9 @@ def browser() -> Iterator["Browser"]:
     executable = shutil.which("chromium") or shutil.which("chromium-browser")
     if executable is None:
         pytest.skip("chromium is not installed (on Debian: sudo apt install chromium)")
+    pytest.importorskip(
+        "axe_playwright_python", reason="playwright is not installed (extra dev): nothing drives a browser"
+    )
     from lab import chromium
 
     with chromium(executable) as started:

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 import autograder.cli
 import minigrad.cli
 from minigrad.checks.runner import COMPILING
-from minigrad.exercises import syllabus
+from minigrad.exercises import paths, syllabus
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -129,15 +129,6 @@ def test_the_index_names_every_page():
     assert [page for page in (ROOT / "docs").rglob("*.md") if page != index and page not in linked] == []
 
 
-@pytest.mark.parametrize("door", ["For students", "For instructors", "For users of the tensor library"])
-def test_the_book_keeps_the_order_of_the_index(door):
-    """The book's list of pages has those of a door as docs/README.md has them."""
-    index = (ROOT / "docs" / "README.md").read_text().partition(f"## {door}\n")[2].partition("\n## ")[0]
-    pages = [f"docs/{page}" for page in re.findall(r"\]\((\S+)\.md\)", index)]
-    assert len(pages) >= 8
-    assert "\n".join(pages) in (ROOT / "book" / "pages" / "index.md").read_text()
-
-
 @pytest.mark.parametrize("page", LINES)
 def test_a_page_to_begin_with_is_short(page):
     """It keeps to its number of lines; details stand elsewhere."""
@@ -243,3 +234,42 @@ def test_each_assignment_is_listed_with_its_lessons():
     rows = {each["name"]: ", ".join(titles[lesson] for lesson in each["lessons"]) for each in course["assignments"]}
     page = (ROOT / "docs" / "student" / "hand-in.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `(\w+)` \| (.+) \|$", page, re.MULTILINE) == list(rows.items())
+
+
+def rows(page):
+    """The rows of all tables of a page, as lists of cells."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")]
+
+
+def test_hours_of_lessons():
+    """The list of lessons has their order, the hours that the build counts, and their sum; the README rounds it."""
+    lessons = syllabus.course()["lessons"]
+    told = {cells[0]: cells[2] for cells in rows(ROOT / "docs" / "self-study" / "lessons.md")[1:]}
+    counted = {each["name"].partition("_")[0]: syllabus.in_hours(each["minutes"]) for each in lessons}
+    assert list(told.items()) == list(counted.items())
+    whole = sum(each["minutes"] for each in lessons)
+    for page in ("lessons", "paths", "README"):
+        assert syllabus.in_hours(whole) in (ROOT / "docs" / "self-study" / f"{page}.md").read_text(), page
+    assert f"The whole course takes {whole / 60:.0f} hours" in README.read_text()
+
+
+def test_paths_are_told_as_the_course_has_them():
+    """The page of paths has the exercises, sections, weeks and hours of course.toml."""
+    page = ROOT / "docs" / "self-study" / "paths.md"
+    text, tables = page.read_text(encoding="utf-8"), rows(page)
+    for path in paths.paths().values():
+        count = "Seven" if len(path.exercises) == 7 else len(path.exercises)
+        assert f"{count} exercises, {syllabus.in_hours(path.minutes)}" in text, path.name
+    for part in paths.paths()["weekend"].parts:
+        asked = ", ".join(f"`{id}`" for id in part.exercises)
+        read = "; ".join(f"*{title}*" for title in part.sections)
+        assert [part.lesson.partition("_")[0], asked, read, syllabus.in_hours(part.minutes)] in tables
+    titles = {each["name"]: each["title"] for each in syllabus.course()["lessons"]}
+    of_lesson = {name: [each.id for each in syllabus.catalogue().values() if each.lesson == name] for name in titles}
+    for week, grouped in itertools.groupby(paths.paths()["term"].parts, key=lambda part: part.week):
+        parts = list(grouped)
+        lessons = ", ".join(f"{part.lesson.partition('_')[0]} {titles[part.lesson]}" for part in parts)
+        left = [id for part in parts for id in of_lesson[part.lesson] if id not in part.exercises]
+        time = syllabus.in_hours(sum(part.minutes for part in parts))
+        assert [str(week), lessons, ", ".join(f"`{id}`" for id in left), time] in tables

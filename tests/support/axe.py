@@ -1,10 +1,10 @@
 """What axe-core finds on a page in a browser, as a screen reader or a keyboard would meet it."""
 
-from axe_playwright_python.sync_playwright import Axe
-
 
 def serious(page, part="html"):
     """The faults in a part of a page that axe calls serious or critical: the rule, and the element that breaks it."""
+    from axe_playwright_python.sync_playwright import Axe  # a test that comes here has a browser, and so this
+
     # Without preloading, for which axe asks for every style again: a page that is a file may not.
     options = {"resultTypes": ["violations"], "preload": False}
     found = Axe().run(page, context=part, options=options).response["violations"]
