@@ -59,6 +59,10 @@ def grade(
         bool,
         typer.Option("--own", help="They are your own: where there is no sandbox, grade in a process, and say so."),
     ] = False,
+    asked: Annotated[
+        str | None,
+        typer.Option(metavar="ID,...", help="With --own: the exercises of a path, of which the next one is named."),
+    ] = None,
 ) -> None:
     """Grade notebooks, without nbgrader, and print the report.
 
@@ -98,7 +102,8 @@ def grade(
             for line in changed:
                 console.print(escape(line))
         if own:
-            console.print(f"\n{escape(report.together(submissions))}")
+            total = report.together(submissions, asked.split(",") if asked else None)
+            console.print(f"\n{escape(total)}")
     if any(each.ungraded for each in submissions):
         raise typer.Exit(BROKEN)
     if any(each.unreadable for each in submissions):
