@@ -27,6 +27,7 @@ from autograder.commands.common import (
     honest,
 )
 from autograder.commands.showing import steps
+from autograder.course import CourseError
 from autograder.course.loading import find_course, load_course
 
 if TYPE_CHECKING:
@@ -170,8 +171,21 @@ def doctor(
 
     typer.echo(f"Python {sys.version.split()[0]}")
     typer.echo(describe())
+    _tell_packages(course)
     choose("auto")  # raises where there is none
     _refuse_another_grader()
+
+
+def _tell_packages(course: Path | None) -> None:
+    """Say which packages a sandbox shows: those of every course, and what the course at hand requires."""
+    from autograder.sandbox.packages import SHOWN
+
+    typer.echo(f"packages in a sandbox: {', '.join(SHOWN)}, and what these need")
+    with suppress(CourseError):  # a machine is looked at also where there is no course
+        course = course or find_course(anywhere=False)
+    if course is not None and (required := load_course(course, tree=False).versions()):
+        said = ", ".join(f"{name} {version}" for name, version in required.items())
+        typer.echo(f"  and, for {course / 'course.toml'}: {said}")
 
 
 def _refuse_another_grader() -> None:

@@ -13,7 +13,6 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -428,14 +427,7 @@ def _check_tree(course: Course) -> None:
     """Refuse a course that names objects or packages which do not exist, and a draft that is out already."""
     source = course.source
     file = course.path.name
-    for name in course.library.requires:
-        try:
-            distribution(name)
-        except PackageNotFoundError as error:
-            raise CourseError(
-                f"{file}: [library]: 'requires' names {name!r}, which is not installed here; install it where the "
-                "grader is, or correct the name"
-            ) from error
+    course.versions()
     for lesson in course.draft_lessons.values():
         _check_not_built(course, lesson)
     for assignment in (*course.assignments.values(), *course.drafts.values()):

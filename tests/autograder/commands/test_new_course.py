@@ -1,11 +1,16 @@
 """`autograder new course` lays out a course that is complete: it is built, its tests tell right from wrong."""
 
+import sys
+from importlib.metadata import version
+
 import pytest
+from small_edition import ISOLATED, available
 from typer.testing import CliRunner
 
 from autograder.building.build import build
 from autograder.building.slicing import slice_exercise
 from autograder.cli import app
+from autograder.course import CourseError
 from autograder.course.loading import load_course
 from autograder.gradebook.settings import load_app
 from autograder.judging.fingerprint import Fingerprint
@@ -76,10 +81,10 @@ def with_data(tmp_path):
     return course
 
 
-def earned(course, answer):
+def earned(course, answer, isolation="auto"):
     """Return the points of an answer in a course's only exercise."""
     loaded = load_course(course)
-    with Judge(loaded, hidden=loaded.hidden) as judge:
+    with Judge(loaded, hidden=loaded.hidden, isolation=isolation) as judge:
         return judge.points(loaded.exercise("first.middle"), answer)
 
 
@@ -105,12 +110,48 @@ def test_another_file_is_another_mark(with_data):
     assert Fingerprint(course, course.hidden, "auto", 1.0).state("01_first") != before
 
 
-def test_a_package_that_is_not_installed(with_data):
-    """The sentence says where it is named and what to do."""
+@pytest.mark.parametrize("isolation", available(ISOLATED))
+def test_every_isolation_shows_both(with_data, isolation):
+    """A package of the course and its data are there behind each kind of wall, and one that is not named is not."""
+    build(with_data)
+    reference = slice_exercise(load_course(with_data), "first.middle").reference_cell
+    assert earned(with_data, reference, isolation) == 2
+    assert earned(with_data, reference.replace("    with", "    import sqlalchemy\n    with"), isolation) == 0
+
+
+def test_another_version_of_a_package_is_another_mark(with_data, monkeypatch):
+    """A result that is kept is of the version it was found with; other machines of a cluster need the same one."""
+    course = load_course(with_data)
+    before = Fingerprint(course, course.hidden, "auto", 1.0).state("01_first")
+    assert Fingerprint(course, course.hidden, "auto", 1.0).state("01_first") == before
+    monkeypatch.setattr("autograder.sandbox.packages.version", lambda name: "0.1")
+    assert Fingerprint(course, course.hidden, "auto", 1.0).state("01_first") != before
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("no-such-package", f"not installed here; install it by `{sys.executable} -m pip install no-such-package`, or"),
+        ("yaml", "a name to import; write 'PyYAML', as pip does"),
+    ],
+)
+def test_a_package_that_cannot_be_shown(with_data, name, said):
+    """The sentence says where it is named and what to do, whatever command meets it first; so does a worker's."""
     toml = with_data / "course.toml"
-    toml.write_text(toml.read_text().replace("pyyaml", "no-such-package"))
-    code, output = run("build", "--course", str(with_data))
-    assert code == 2 and "'requires' names 'no-such-package', which is not installed here; install it" in output
+    toml.write_text(toml.read_text().replace("pyyaml", name))
+    for command in ("build", "doctor"):
+        code, output = run(command, "--course", str(with_data))
+        assert code == 2 and f"course.toml: [library]: 'requires' names {name!r}, which is {said}" in output
+    course = load_course(with_data, tree=False)  # as a worker of a cluster does
+    with pytest.raises(CourseError, match=f"'requires' names {name!r}"):
+        Judge(course)
+
+
+def test_the_doctor_names_the_packages(with_data):
+    """Those of every sandbox, and those of the course with their versions."""
+    code, output = run("doctor", "--course", str(with_data))
+    assert code == 0 and "packages in a sandbox: numpy, numba, matplotlib" in output
+    assert f"{with_data / 'course.toml'}: pyyaml {version('pyyaml')}" in output
 
 
 @pytest.mark.parametrize(
