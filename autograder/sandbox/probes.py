@@ -11,13 +11,14 @@ import cloudpickle
 
 from autograder.library import MINIGRAD, Library
 from autograder.sandbox.model import ProbeError
-from autograder.sandbox.packages import packages
+from autograder.sandbox.packages import modules_of
 
 ALLOWED_MODULES = frozenset({"functools", "itertools", "math", "numpy", "operator", "random"})
 _IN_THE_SANDBOX = frozenset(
     {
-        *("collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "fractions", "io", "json"),
-        *("numba", "re", "sqlite3", "statistics", "string", "time", "types", "typing"),
+        *("bisect", "calendar", "collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal"),
+        *("enum", "fractions", "heapq", "io", "json", "matplotlib", "numba", "pathlib", "re", "sqlite3", "statistics"),
+        *("string", "textwrap", "time", "types", "typing", "warnings", "zoneinfo"),
     }
 )
 """Modules that a probe may import where it runs; beside the tests they would be imported without need."""
@@ -56,8 +57,7 @@ def pack_probe(fn: Callable[..., Any], library: Library = MINIGRAD) -> bytes:
 
 
 def _importable(library: Library) -> frozenset[str]:
-    own = {library.package, *(place for _, place in packages(library.requires) if place.isidentifier())}
-    return ALLOWED_MODULES | _IN_THE_SANDBOX | (own if library.requires else {library.package})
+    return ALLOWED_MODULES | _IN_THE_SANDBOX | {library.package} | modules_of(library.requires)
 
 
 def _pack(fn: types.FunctionType, code: types.CodeType, importable: Collection[str]) -> bytes:

@@ -1,6 +1,7 @@
 """`autograder new course` lays out a course that is complete: it is built, its tests tell right from wrong."""
 
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
@@ -16,6 +17,7 @@ from autograder.gradebook.settings import load_app
 from autograder.judging.fingerprint import Fingerprint
 from autograder.judging.judge import Judge
 from autograder.proof.verify import verify
+from autograder.sandbox import ProbeError, pack_probe
 
 
 def run(*words):
@@ -152,6 +154,28 @@ def test_the_doctor_names_the_packages(with_data):
     code, output = run("doctor", "--course", str(with_data))
     assert code == 0 and "packages in a sandbox: numpy, numba, matplotlib" in output
     assert f"{with_data / 'course.toml'}: pyyaml {version('pyyaml')}" in output
+
+
+def test_an_observing_function_may_import_what_the_course_requires(with_data):
+    """And matplotlib, for plots; not what a package of the course needs in its turn."""
+
+    def observe(answers):
+        import matplotlib.pyplot
+        import yaml
+
+        return yaml.safe_load("1"), matplotlib.pyplot.get_backend()
+
+    def reach(answers):
+        import markupsafe
+
+        return markupsafe
+
+    library = replace(load_course(with_data).library, requires=("pyyaml", "jinja2"))
+    assert pack_probe(observe, library)
+    with pytest.raises(ProbeError, match="imports markupsafe"):
+        pack_probe(reach, library)
+    with pytest.raises(ProbeError, match="imports yaml"):
+        pack_probe(observe)
 
 
 @pytest.mark.parametrize(
