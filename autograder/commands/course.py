@@ -64,6 +64,11 @@ def build(
         console.print(f"[yellow]kept[/yellow]     {escape(short(path))}: someone had worked in it")
     for path in report.removed:
         console.print(f"[yellow]removed[/yellow]  {escape(short(path))}")
+    for path in report.strange:
+        console.print(
+            f"[yellow]note[/yellow]     {escape(short(path))}: is released, and graded code does not find it; "
+            f"move it to data/{path.relative_to(report.course.parent).parts[1]}/, or delete it"
+        )
     for lesson, worth in report.totals.items():
         by_hand = report.by_hand[lesson]
         console.print(f"{lesson}: {worth:g} points" + (f", and {by_hand:g} that a person gives" if by_hand else ""))

@@ -112,6 +112,75 @@ def test_another_file_is_another_mark(with_data):
     assert Fingerprint(course, course.hidden, "auto", 1.0).state("01_first") != before
 
 
+@pytest.mark.parametrize(
+    ("file", "size", "limit", "said"),
+    [
+        ("scale.yaml", 1, "", "data/scale.yaml: belongs to no assignment; move it to data/week1/, or"),
+        ("weak1/a.csv", 1, "", "data/weak1: belongs to no assignment"),
+        ("week1/a.csv", 2**20, "file_mb = 1", "data/week1: holds 1.0 MiB, more than half of the 1 that a session of"),
+        ("week1/01_first.ipynb", 1, "", "01_first.ipynb: has the name of a notebook that the build makes; rename it"),
+    ],
+)
+def test_data_that_cannot_be_there_are_refused(with_data, file, size, limit, said):
+    """One sentence says why, before anything is written."""
+    (with_data / "data" / file).parent.mkdir(exist_ok=True)
+    (with_data / "data" / file).write_bytes(bytes(size))
+    with (with_data / "course.toml").open("a") as toml:
+        toml.write(f"\n[limits]\n{limit}\n")
+    code, output = run("build", "--quick", "--course", str(with_data))
+    assert code == 2 and said in output
+    assert not (with_data / "notebooks").exists()
+
+
+def test_too_many_files_are_refused(with_data):
+    """A session may have a number of files, and needs some for its work."""
+    for number in range(5):
+        (with_data / f"data/week1/{number}").touch()
+    with (with_data / "course.toml").open("a") as toml:
+        toml.write("\n[limits]\nfiles = 10\n")
+    code, output = run("build", "--quick", "--course", str(with_data))
+    assert code == 2 and "data/week1: holds 6 files, more than half of the 10 that a session of first.middle" in output
+
+
+def test_two_files_for_one_place_are_refused(with_data):
+    """All notebooks lie in one folder, where the same name can mean one file alone; the same file may come twice."""
+    toml = with_data / "course.toml"
+    text = toml.read_text() + '\n[[assignment]]\nname = "week2"\ntitle = "More"\nlessons = ["02_more"]\n'
+    toml.write_text(text)
+    (with_data / "lessons/02_more.py").write_text("# %% [markdown]\n# # More\n")
+    (with_data / "data/week2/days").mkdir(parents=True)
+    other = with_data / "data/week2/days/scale.yaml"
+    other.write_text("scale: 0.5")
+    assert run("build", "--quick", "--course", str(with_data))[0] == 0
+    other.write_text("scale: 1")
+    code, output = run("build", "--quick", "--course", str(with_data))
+    assert code == 2 and "data/week2/days/scale.yaml: differs from data/week1/days/scale.yaml, and both" in output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("days/scale.yaml", "days/none.yaml", "put the file that it reads into data/week1/"),
+        ("import yaml", "import sqlalchemy, yaml", "add what it imports to 'requires' in [library] of course.toml"),
+    ],
+)
+def test_the_build_says_what_is_missing(with_data, old, new, said):
+    """A reference that finds no file or no package loses its points, and the message says where they belong."""
+    lesson = with_data / "lessons/01_first.py"
+    lesson.write_text(lesson.read_text().replace(old, new))
+    code, output = run("build", "--course", str(with_data))
+    assert code == 2 and "the reference earns 0 of 2 points (" in output and said in output
+
+
+def test_files_that_are_only_released_are_told(with_data):
+    """What someone put into nbgrader's source, or took out of the data, reaches students and no sandbox."""
+    assert "is released" not in run("build", "--quick", "--course", str(with_data))[1]
+    (with_data / "data/week1/days/scale.yaml").rename(with_data / "data/week1/scale.yaml")
+    code, output = run("build", "--quick", "--course", str(with_data))
+    assert code == 0 and "source/week1/days/scale.yaml: is released, and graded code does not find it" in output
+    assert "move it to data/week1/, or delete it" in output
+
+
 @pytest.mark.parametrize("isolation", available(ISOLATED))
 def test_every_isolation_shows_both(with_data, isolation):
     """A package of the course and its data are there behind each kind of wall, and one that is not named is not."""
