@@ -158,9 +158,9 @@ def build(
     kept = tuple(_put_aside(path) for path in texts if course.notebooks in path.parents and is_worked_in(path))
     files = tuple(BuiltFile(path, write(path, text)) for path, text in texts.items())
     files += tuple(BuiltFile(to, write(to, path.read_bytes())) for to, path in data.items())
-    totals = {built.lesson.name: _points(built.student) for built in lessons}
+    totals = {built.lesson.name: points_of(built.student) for built in lessons}
     drafts = {name: sum(each.points for each in course.of_assignment(name)) for name in course.drafts}
-    by_hand = {built.lesson.name: _points(built.student, by_hand=True) for built in lessons}
+    by_hand = {built.lesson.name: points_of(built.student, by_hand=True) for built in lessons}
     removed, strange = tuple(_remove_stale(course, texts)), strange_files(course, {*texts, *data})
     return BuildReport(files, removed, kept, totals, course.path, drafts, by_hand, strange)
 
@@ -421,7 +421,7 @@ def _check_leaks(course: Course, built: BuiltLesson, notebook: Notebook, answers
             )
 
 
-def _points(notebook: Notebook, by_hand: bool = False) -> float:
+def points_of(notebook: Notebook, by_hand: bool = False) -> float:
     """The points that hidden tests give; or those that a person gives, for answers to questions."""
     cells = (cell for cell in notebook.cells if is_answer(cell) == by_hand)
     points: list[float] = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in cells]
@@ -431,9 +431,9 @@ def _points(notebook: Notebook, by_hand: bool = False) -> float:
 def _check_totals(course: Course, built: BuiltLesson) -> None:
     wanted = sum(exercise.points for exercise in course.of_lesson(built.lesson.name))
     for notebook in (built.source, built.student):
-        if abs(_points(notebook) - wanted) > 1e-9:
+        if abs(points_of(notebook) - wanted) > 1e-9:
             raise CourseError(
-                f"{built.lesson.file}: its graded cells are worth {_points(notebook)} points, but "
+                f"{built.lesson.file}: its graded cells are worth {points_of(notebook)} points, but "
                 f"course.toml gives its exercises {wanted}; build again from unchanged files"
             )
 
