@@ -154,6 +154,10 @@ def doctor(
     for_class: Annotated[
         bool, typer.Option("--class", help="Look also at what a class on this server needs, and at who may read what.")
     ] = False,
+    environment: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The environment that students start, else /opt/minigrad-hub; for --class."),
+    ] = None,
     course: CourseOption = None,
 ) -> None:
     """Say how students' code is isolated on this machine, and why; with --class, whether a class can use this server.
@@ -166,7 +170,7 @@ def doctor(
       autograder doctor --class
     """
     if for_class:
-        return _doctor_of_class(course)
+        return _doctor_of_class(course, environment)
     from autograder.sandbox import choose, describe
 
     typer.echo(f"Python {sys.version.split()[0]}")
@@ -199,11 +203,11 @@ def _refuse_another_grader() -> None:
         fail(f"{found}; {mend}; give the other one an environment of its own", REJECTED)
 
 
-def _doctor_of_class(course: Path | None) -> None:
-    from autograder.gradebook.class_server import examine
+def _doctor_of_class(course: Path | None, environment: Path | None) -> None:
+    from autograder.gradebook.class_server import ENVIRONMENT, examine
 
     console, wrong = Console(soft_wrap=True, highlight=False), 0
-    for each in examine(load_course(course or find_course(), tree=False)):
+    for each in examine(load_course(course or find_course(), tree=False), environment or ENVIRONMENT):
         wrong += bool(each.fix)
         console.print(f"{'[bold red]wrong[/]' if each.fix else '[green]ok[/]   '} {escape(str(each))}")
     if wrong:

@@ -132,6 +132,14 @@ def test_data_that_cannot_be_there_are_refused(with_data, file, size, limit, sai
     assert not (with_data / "notebooks").exists()
 
 
+def test_a_coroutine_is_no_exercise(with_data):
+    """It is there, so the sentence does not say that it is missing."""
+    lesson = with_data / "lessons/01_first.py"
+    lesson.write_text(lesson.read_text().replace("def middle", "async def middle"))
+    code, output = run("build", "--quick", "--course", str(with_data))
+    assert code == 2 and "first.middle: 'first.middle' is an 'async def', which cannot be named here; name a" in output
+
+
 def test_too_many_files_are_refused(with_data):
     """A session may have a number of files, and needs some for its work."""
     for number in range(5):
