@@ -24,7 +24,7 @@ _IN_THE_SANDBOX = frozenset(
 """Modules that a probe may import where it runs; beside the tests they would be imported without need."""
 _NAME = "observe"
 _MOST_PACKED = 1000
-_PACKED: dict[tuple[types.CodeType, str, int, str], tuple[dict[str, Any], bytes]] = {}
+_PACKED: dict[tuple[types.CodeType, str, int, str, tuple[str, ...]], tuple[dict[str, Any], bytes]] = {}
 _GLOBAL_READS = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
 
 
@@ -47,7 +47,7 @@ def pack_probe(fn: Callable[..., Any], library: Library = MINIGRAD) -> bytes:
     if fn.__defaults__ or fn.__kwdefaults__:
         raise ProbeError(f"probe {fn.__name__} has default values; pass values as arguments")
     # A test defines its probe anew for each submission: the same code, over the same globals.
-    key = (code, fn.__qualname__, id(fn.__globals__), library.package)
+    key = (code, fn.__qualname__, id(fn.__globals__), library.package, library.requires)
     kept = _PACKED.get(key)
     if kept is None or kept[0] is not fn.__globals__:
         if len(_PACKED) >= _MOST_PACKED:

@@ -201,7 +201,7 @@ def test_a_worker_without_a_package_refuses(course, plugin_of):
     toml = course / "course.toml"
     toml.write_text(toml.read_text() + '\n[library]\npackage = "minigrad"\nrequires = ["no-such-package"]\n')
     said = Answer.unpack(plugin_of("auto").ask(b""), "bea").refusal
-    assert "course.toml: [library]: 'requires' names 'no-such-package', which is not installed here; install it by" in said
+    assert "course.toml: [library]: 'requires' names 'no-such-package', which is not installed here; install" in said
 
 
 @pytest.mark.full("a class hands in", share=4)
