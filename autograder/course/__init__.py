@@ -219,6 +219,19 @@ class Course:
         """Return the folder of the files that stand beside the notebooks of an assignment."""
         return self.directory / "data" / assignment
 
+    def versions(self) -> dict[str, str]:
+        """Return the installed versions of what the library requires besides what every sandbox shows.
+
+        Raises:
+            CourseError: If something is not installed.
+        """
+        from autograder.sandbox.packages import PackageMissing, versions_of  # only where something is graded
+
+        try:
+            return versions_of(self.library.requires)
+        except PackageMissing as error:
+            raise CourseError(f"{self.path.name}: [library]: 'requires' names {error}") from error
+
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise of that id.
 

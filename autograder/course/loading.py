@@ -13,7 +13,6 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -428,14 +427,7 @@ def _check_tree(course: Course) -> None:
     """Refuse a course that names objects or packages which do not exist, and a draft that is out already."""
     source = course.source
     file = course.path.name
-    for name in course.library.requires:
-        try:
-            distribution(name)
-        except PackageNotFoundError as error:
-            raise CourseError(
-                f"{file}: [library]: 'requires' names {name!r}, which is not installed here; install it where the "
-                "grader is, or correct the name"
-            ) from error
+    course.versions()
     for lesson in course.draft_lessons.values():
         _check_not_built(course, lesson)
     for assignment in (*course.assignments.values(), *course.drafts.values()):
@@ -449,6 +441,11 @@ def _check_tree(course: Course) -> None:
         others = (*exercise.gives_away, *exercise.hides)
         for dotted in (*exercise.objects, *others):
             if not _exists(source, dotted, whole=dotted in others):
+                if _exists(source, dotted, whole=False, kinds=(ast.AsyncFunctionDef,)):
+                    raise CourseError(
+                        f"{file}: [[exercise]] {exercise.id}: {dotted!r} is an 'async def', which cannot be named "
+                        "here; name a function or class that runs it, as by asyncio.run"
+                    )
                 raise CourseError(
                     f"{file}: [[exercise]] {exercise.id}: {source} has no {dotted!r}; "
                     "write it there or correct the name"
@@ -475,8 +472,10 @@ def _check_uses(course: Course, exercise: Exercise) -> None:
             )
 
 
-def _exists(source: Path, dotted: str, *, whole: bool) -> bool:
-    """Return whether a dotted name is a top-level function or class, or (if `whole` allows it) a module."""
+def _exists(
+    source: Path, dotted: str, *, whole: bool, kinds: tuple[type[ast.stmt], ...] = (ast.FunctionDef, ast.ClassDef)
+) -> bool:
+    """Return whether a dotted name is a top-level statement of some kinds, or (if `whole` allows it) a module."""
     try:
         file, names = split_object(source, dotted)
     except FileNotFoundError:
@@ -484,5 +483,4 @@ def _exists(source: Path, dotted: str, *, whole: bool) -> bool:
     if not names:
         return whole
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    return len(names) == 1 and any(isinstance(n, kinds) and n.name == names[0] for n in tree.body)
+    return len(names) == 1 and any(isinstance(n, kinds) and getattr(n, "name", "") == names[0] for n in tree.body)

@@ -144,7 +144,7 @@ def prepare(out: Path, course_directory: Path, lessons: Container[str] | None = 
     original = load_course(course_directory)
     root = out / "course"
     root.mkdir()
-    for name in ("nbgrader_config.py", "lessons", "hidden", "wrong", "variants", "demo"):
+    for name in ("nbgrader_config.py", "lessons", "data", "hidden", "wrong", "variants", "demo"):
         source = original.directory / name
         if source.is_dir():
             shutil.copytree(source, root / name)
