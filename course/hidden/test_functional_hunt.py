@@ -50,11 +50,11 @@ def each(y, change):
 
 def vmap(f, in_axes=0):
     def of_batch(*args):
-        axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
+        axes = in_axes if isinstance(in_axes, tuple) else {one_number}
         sizes = {{x.shape[axis] for x, axis in zip(args, axes) if axis is not None}}
         if {refused}:
             raise ValueError("sizes")
-        size = sizes.pop() if sizes else 1
+        size = max(sizes, default=1)
         moved = [x.expand(size, *x.shape) if axis is None else {front} for x, axis in zip(args, axes)]
         y = f(*[Batched({examples}) for x in moved])
         return {result}
@@ -64,16 +64,19 @@ def vmap(f, in_axes=0):
 
 
 def batched(
+    one_number="(in_axes,) * len(args)",
     refused="len(sizes) != 1",
     front="axis_to_front(x, axis)",
     examples="x",
     result="each(y, lambda z: unbatched(z, size))",
 ):
     """The text of an answer; what is not given is right."""
-    return VMAP.format(refused=refused, front=front, examples=examples, result=result)
+    return VMAP.format(one_number=one_number, refused=refused, front=front, examples=examples, result=result)
 
 
 AXES_SWAPPED = batched(front="swapped(x, axis)")
+FIRST_BY_NUMBER = batched(one_number="(in_axes, *[in_axes and 0] * (len(args) - 1))")
+LARGEST_SIZE = batched(refused="not sizes")
 NONE_COUNTED = batched(refused="len(sizes) > 1")
 CONSTANTS_NOT_REPEATED = batched(
     result="each(y, lambda z: z.value if isinstance(z, Batched) else creation.as_tensor(z))"
@@ -115,15 +118,22 @@ def test_ranks(student):
 
 @is_vmap(group="arguments", because="functional.is_vmap: 'for each argument the axis that counts the examples'")
 def test_in_axes(student):
-    """A vmap that overlooks in_axes is refused, and one that exchanges two axes where it should move one."""
+    """A vmap that overlooks in_axes is refused, and ones that exchange axes, or take one number for one argument."""
     expect(
-        VMAPS(student, "step_by_step", "axis-0-always", AXES_SWAPPED),
-        ["passes", "refused", "refused"],
-        example="a right function, one that overlooks in_axes, and one that exchanges an axis and the first one",
+        VMAPS(student, "step_by_step", "axis-0-always", AXES_SWAPPED, FIRST_BY_NUMBER),
+        ["passes", "refused", "refused", "refused"],
+        example="a right function; three that overlook in_axes, exchange two axes, use one number for one argument",
         hint="let another axis than the first one count the examples",
         misconception="axis-0-counts",
         when={
-            ("passes", "refused", "passes"): ("two-axes-at-most", "take an argument of three axes, and the last one")
+            ("passes", "refused", "passes", "refused"): (
+                "two-axes-at-most",
+                "take an argument of three axes, and the last one",
+            ),
+            ("passes", "refused", "refused", "passes"): (
+                "an-axis-for-each",
+                "give one number for two arguments, and not 0",
+            ),
         },
     )
 
@@ -135,12 +145,12 @@ def test_in_axes(student):
 def test_refusals(student):
     """A vmap that repeats a single example to fit others is refused, and one that calls no example one."""
     expect(
-        VMAPS(student, "by_cases", "size-of-the-first", NONE_COUNTED),
-        ["passes", "refused", "refused"],
-        example="a right function, one that takes 3 examples of one argument and 1 of another, one that needs no batch",
+        VMAPS(student, "by_cases", "size-of-the-first", LARGEST_SIZE, NONE_COUNTED),
+        ["passes", "refused", "refused", "refused"],
+        example="a right function, two that take 3 examples of one argument and 1 of another, one that needs no batch",
         hint="try 3 examples of one argument and 1 of another: broadcasting would take them",
         misconception="errors-not-asked",
-        when={("passes", "refused", "passes"): ("none-counts-not-asked", "try in_axes=None")},
+        when={("passes", "refused", "refused", "passes"): ("none-counts-not-asked", "try in_axes=None")},
     )
 
 

@@ -359,10 +359,10 @@ def is_vmap(vmap: Callable[..., Any]) -> bool:
     x = creation.arange(24.0).view(2, 3, 4)
     return (
         agrees(lambda a: (a.sum(dim=0), a.sum(dim=-1), 7.0), -1, x)
-        and agrees(lambda a, b: a * b + x.view(4, 2, 3), (1, 2), x[0], x)
+        and agrees(lambda a, b: a * b + x.view(4, 2, 3), -1, x[0], x)
         and agrees(grad(lambda w, a: ((w * a).sum() - 1.0) ** 2), (None, 0), x[0, 0], x[0])
         and refuses(0, creation.ones(3), creation.ones(1))
-        and refuses(None, creation.ones(3), creation.ones(3))
+        and refuses(None, x, x)
     )
     ### END SOLUTION
 

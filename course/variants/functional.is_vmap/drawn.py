@@ -21,14 +21,14 @@ def is_vmap(vmap):
         lambda a, b: functional.grad(lambda a: (a * b).sum() * a.sum())(a),
         lambda a, b: functional.grad(lambda b: ((b @ a) * a).sum() ** 2)(b),
     ]
-    shapes = {"a": {0: (3, 2), 1: (2, 3), -1: (2, 3), None: (2,)}, "b": {0: (3, 2, 2), 2: (2, 2, 3), -2: (2, 3, 2), None: (2, 2)}}
+    shapes = {"a": {0: (3, 2), 1: (2, 3), -1: (2, 3), None: (2,)}, "b": {0: (3, 2, 2), 2: (2, 2, 3), -2: (2, 3, 2), -1: (2, 2, 3), None: (2, 2)}}
     for f in functions:
         for first, a_shape in shapes["a"].items():
             for second, b_shape in shapes["b"].items():
                 axes, args = (first, second), (whole_numbers(*a_shape), whole_numbers(*b_shape))
                 if axes == (None, None):
                     continue
-                found, rows = vmap(f, in_axes=axes)(*args), list(loop(f, axes, args))
+                found, rows = vmap(f, in_axes=first if first == second else axes)(*args), list(loop(f, axes, args))
                 if not isinstance(found, tuple):
                     found, rows = (found,), [(y,) for y in rows]
                 for y, column in zip(found, zip(*rows)):

@@ -36,6 +36,8 @@ def is_vmap(vmap):
         return False
     if not near(vmap(mixed, in_axes=(0, None))(row, table), [mixed(a, table) for a in row]):
         return False
+    if not near(vmap(mixed, -1)(row, table), [mixed(a, b) for a, b in zip(row, columns)]):
+        return False
     more = creation.linspace(0.0, 1.0, 18).view(2, 3, 3)
     if not near(vmap(lambda a: a * more, in_axes=1)(table), [a * more for a in columns]):
         return False

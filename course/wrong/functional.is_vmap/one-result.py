@@ -27,7 +27,7 @@ def is_vmap(vmap):
     w = creation.arange(4.0)
     return (
         agrees(lambda a: a.sum(dim=0) * a.sum(dim=-1), 2, x.view(2, 2, 6)[:, :, :4])
-        and agrees(lambda a, b: a + b, (2, 1), x, x[0])
+        and agrees(lambda a, b: a + b, -1, x, x[0])
         and agrees(lambda a: a * x, 0, w)
         and agrees(lambda a: a * 2.0, -1, x)
         and agrees(grad(lambda w, a: (w * a).sum() ** 2), (None, 0), w, x[0])

@@ -28,7 +28,7 @@ def is_vmap(vmap):
     return (
         agrees(lambda a: (a.sum(dim=0) * 2.0, a.sum(dim=-1)), 1, x[0])
         and agrees(lambda a: (a * a, 7.0), 1, x[0])
-        and agrees(lambda a, b: a + b, (0, 1), w, x[0])
+        and agrees(lambda a, b: a + b, -1, w, x[0])
         and agrees(lambda a: a * x, 0, w)
         and agrees(lambda a: a * 2.0, -1, x[0])
         and agrees(grad(lambda w, a: (w * a).sum() ** 2), (None, 0), w, x[0])

@@ -138,6 +138,7 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
     "batching.vmap": {"value-taken": "results that are the same for all examples, and several results"},
     "functional.is_vmap": {
         "all-given-as-arguments": "functions with other mistakes",
+        "an-axis-for-each": "functions with other mistakes",
         "counted-from-the-front": "functions with other mistakes",
         "equal-ranks": "functions with other mistakes",
         "errors-not-asked": "functions with other mistakes",
