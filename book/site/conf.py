@@ -56,10 +56,14 @@ nitpick_ignore_regex = [
 
 html_theme = "furo"
 html_title = "minigrad"
-html_static_path = ["static"]
-html_static_path = ["static", str(Path(minigrad.__file__).parent / "widgets" / "widgets.css")]
+_BOOK = Path(__file__).parents[1]
+html_static_path = [
+    "static",
+    str(Path(minigrad.__file__).parent / "widgets" / "widgets.css"),
+    *(str(_BOOK / name) for name in ("states.py", "explorers.py", "needed.py")),  # for Python in cells-worker.js
+]
 html_css_files = ["widgets.css", "book.css"]
-html_js_files = ["scrolling.js", ("explorers.js", {"defer": "defer"})]
+html_js_files = ["scrolling.js", ("explorers.js", {"defer": "defer"}), ("cells.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
