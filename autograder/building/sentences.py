@@ -43,7 +43,7 @@ _HEADING = re.compile(r"(#+) (.+)")
 _SECTION = re.compile(r"\d\d\w? '.+'")
 """What a check calls a section of a lesson; the lesson's own catalogue has its title."""
 
-_TELLING = frozenset({"add_row", "table_of", "told"})
+_TELLING = frozenset({"_numbers", "_one_of", "add_row", "table_of", "told"})
 """Functions of which every argument is told."""
 
 _UNTOLD = frozenset({"compile", "getattr", "field", "warn", "RuntimeError", "TypeError", "ValueError", "ImportError"})
@@ -99,13 +99,13 @@ def locale_files(course: Course) -> dict[Path, str]:
 
 
 def _headings(course: Course, language: str, lesson: str) -> Iterator[tuple[str, str]]:
-    """Yield the title of a lesson, and its sections as checks name them, ``03 'Two paths'``, with their translations."""
+    """Yield the title of a lesson, and its sections as checks call them, ``03 'Two paths'``, all translated."""
     number = lesson.partition("_")[0]
     for english, other in translation(course, language, lesson).items():
         both = _HEADING.fullmatch(english), _HEADING.fullmatch(other)
         if both[0] and both[1]:
             (mark, title), (_, its) = both[0].groups(), both[1].groups()
-            yield (title, its) if mark == "#" else (f"{number} '{title}'", f"{number} “{its}”")
+            yield (title, its) if mark == "#" else (f"{number} '{title}'", f"{number} '{its}'")
 
 
 @cache

@@ -66,9 +66,9 @@ def as_text(report: CheckReport, width: int = 100) -> str:
         if not result.passed:
             indented(told(result.reason), "      ", "      ")
             if result.call:
-                indented(f"{told('Called:')} {result.call}", "      ", "        ")
+                indented(f"{told('Called: ')}{result.call}", "      ", "        ")
             if result.hint:
-                indented(f"{told('Hint:')} {told(result.hint)}", "      ", "        ")
+                indented(f"{told('Hint: ')}{told(result.hint)}", "      ", "        ")
             if result.section:
                 indented(told(f"Read again: lesson {result.section}"), "      ", "        ")
             if more:
@@ -109,11 +109,11 @@ def _row(result: CheckResult, more: str) -> str:
     if result.passed:
         mark = _MARK.format(colour="#1a7f37", label=told("passed"), sign="✓")
         return _ROW.format(mark=mark, title=html_of(told(result.title)), detail="")
-    hint = f"<div><b>{told('Hint:')}</b> {html_of(told(result.hint))}</div>" if result.hint else ""
+    hint = f"<div><b>{told('Hint: ')}</b>{html_of(told(result.hint))}</div>" if result.hint else ""
     section = f"<small>{html_of(told(f'Read again: lesson {result.section}'))}</small>" if result.section else ""
     detail = _DETAIL.format(
         reason=html_of(told(result.reason)),
-        call=f"<div>{told('Called:')} <code>{escape(result.call)}</code></div>" if result.call else "",
+        call=f"<div>{told('Called: ')}<code>{escape(result.call)}</code></div>" if result.call else "",
         hint=hint,
         section=section,
         more=f"<div>{html_of(more)}</div>" if more else "",

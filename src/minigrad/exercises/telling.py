@@ -34,6 +34,9 @@ _FULL_STOPS = ("\u3002", "\uff1f", "\uff01")
 _BEHIND = (" ", ",", ";", ":")
 """How a sentence begins that stands behind a value, such as " at index {0}": it is known behind any value."""
 
+_SHORT = 3
+"""Letters."""
+
 _folder: Path | None = None
 
 
@@ -120,7 +123,8 @@ class Catalogue:
             return self._whole[text] or None
         for texts, other in self._templates:
             values = _values(text, texts)
-            if values is not None:
+            # A short word between values, as in "{0} to {1}", stands between words in other sentences.
+            if values is not None and (len("".join(texts).strip()) > _SHORT or " " not in "".join(values)):
                 said = [self._value(each) for each in values]
                 ahead = said.pop(0) if "{ahead}" in other else ""
                 return other.format(*said, ahead=ahead) if other else None

@@ -21,7 +21,7 @@ from minigrad.exercises.reading import is_reading, namespace_of
 from minigrad.exercises.standing_in import fill_stubs
 from minigrad.exercises.stubs import is_unfinished
 from minigrad.exercises.syllabus import Exercise
-from minigrad.exercises.telling import told
+from minigrad.exercises.telling import Told, told
 
 NAMED = 2
 """So many exercises of a lesson that are not the student's are named, and the others counted."""
@@ -149,7 +149,8 @@ def _explained(states: Mapping[str, str]) -> list[str]:
 
 
 def _state(exercise: Exercise) -> str:
-    return "missing" if without_answer(exercise) else "reference"
+    state: Told = "missing" if without_answer(exercise) else "reference"
+    return state
 
 
 def _by_lesson(shown: Sequence[Exercise], states: Mapping[str, str]) -> list[str]:
@@ -168,7 +169,7 @@ def _by_lesson(shown: Sequence[Exercise], states: Mapping[str, str]) -> list[str
         else:
             groups.append(([lesson], mine, kind))
     lines = [_line(lessons, mine, states, kind) for lessons, mine, kind in groups]
-    return [*lines, "minigrad.use(verbose=True) names every exercise"]
+    return [*lines, told("minigrad.use(verbose=True) names every exercise")]
 
 
 def _line(lessons: Sequence[str], mine: Sequence[Exercise], states: Mapping[str, str], kind: str) -> str:
@@ -177,9 +178,11 @@ def _line(lessons: Sequence[str], mine: Sequence[Exercise], states: Mapping[str,
     beside = {states[each.id].rpartition("/")[0].removeprefix("yours, from ") for each in mine} - {""}
     parts = [f"{count:2} of {len(mine)} yours", *(f"in {folder}" for folder in sorted(beside))]
     for state, ids in rest.items():
-        named = "all" if kind else ", ".join(ids[:NAMED]) + (f" and {len(ids) - NAMED} more" if ids[NAMED:] else "")
-        parts += [f"{state}: {named}"] if ids else []
-    return f"{' to '.join(dict.fromkeys((lessons[0], lessons[-1]))):44} {', '.join(map(told, parts))}"
+        named = told("all") if kind else ", ".join(ids[:NAMED])
+        more = f" and {len(ids) - NAMED} more" if ids[NAMED:] and not kind else ""
+        parts += [f"{'missing' if state == 'missing' else 'reference'}: {named}{more}"] if ids else []
+    which = told(f"{lessons[0]} to {lessons[-1]}") if lessons[1:] else lessons[0]
+    return f"{which:44} {', '.join(map(told, parts))}"
 
 
 def _take(origin: str, namespace: Mapping[str, Any], taken: dict[str, str]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.errors import MinigradError
-from minigrad.exercises.telling import told
+from minigrad.exercises.telling import Told, told
 from minigrad.tutor.keeping import Part, now
 
 __all__ = ["FORMS", "counted", "predict"]
@@ -36,7 +36,7 @@ class Form:
     within: float = 1e-3
 
     def __str__(self) -> str:
-        kind = f"one of {', '.join(map(repr, self.choices))}" if self.choices else "a number"
+        kind: Told = f"one of {', '.join(map(repr, self.choices))}" if self.choices else "a number"
         each = f"{kind} each, as {'(..., ...)' if len(self.of) == 2 else '(..., ..., and so on)'}"
         near = f"; {self.within:.0%} more or less is near enough" if self.within >= 0.01 and not self.choices else ""
         wanted = told((kind if len(self.of) == 1 else each) + near)
