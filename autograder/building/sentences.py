@@ -33,9 +33,10 @@ _ROOMS = {
 _PLACE = "\0"
 """Stands for a value."""
 
-_WORD = re.compile(r"(?:^|(?<=[\s(\"'`]))[A-Za-z][a-z']+(?=$|[\s,.;:?!)\"'`])")
+_WORD = re.compile(r"(?:^|(?<=[\s(\"'`]))(?:[A-Za-z][a-z']+|a)(?=$|[\s,.;:?!)\"'`])")
 _NO_PROSE = re.compile(
-    r"</?[a-z]+[^>]*>|[{;]\s*\n|^\s*\w+\(|\n\n|^\x22{3}|^\s*(?:from \S+ import|import|cd|minigrad|source|conda) |^# |^<"
+    r"</?[a-z]+[^>]*>|[{;]\s*\n|\n\n|^# |^<|^\x22{3}|^\s*[\w.]+\(.*\)$|^[a-z] = [a-z]+ \w[^,]*$|^return( [a-z])+$"
+    r"|^\s*(?:from \S+ import|import|cd|minigrad|source|conda) "
 )
 """HTML, styles, code, command lines, whole files."""
 

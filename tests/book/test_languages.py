@@ -22,7 +22,7 @@ PROSE = prose_of_pages(FACTS)
 EVERY = [(language, page) for language in FACTS.course.languages for page in PROSE]
 SAID = sentences(FACTS.course)
 MISSING = {"zh_CN": {"checks": 0, "hints": 0, "messages": 0, "minitorch": 0}}
-"""How many sentences of the library may have no translation yet, by language and catalogue. It may only become fewer."""
+"""How many sentences of the library have no translation yet, by language and catalogue. It may only become fewer."""
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ _BEHIND = (" ", ",", ";", ":")
 """How a sentence begins that stands behind a value, such as " at index {0}": it is known behind any value."""
 
 _SHORT = 3
-"""Letters."""
+"""Letters of a sentence, such as "{0} to {1}", that is known only between single words, or words that are known."""
 
 _folder: Path | None = None
 
@@ -123,14 +123,21 @@ class Catalogue:
             return self._whole[text] or None
         for texts, other in self._templates:
             values = _values(text, texts)
-            # A short word between values, as in "{0} to {1}", stands between words in other sentences.
-            if values is not None and (len("".join(texts).strip()) > _SHORT or " " not in "".join(values)):
-                said = [self._value(each) for each in values]
-                ahead = said.pop(0) if "{ahead}" in other else ""
-                return other.format(*said, ahead=ahead) if other else None
+            if values is None:
+                continue
+            ahead = values.pop(0) if "{ahead}" in other else ""
+            if len("".join(texts).strip()) > _SHORT or self._are_known(values):
+                return other.format(*map(self._value, values), ahead=self._value(ahead)) if other else None
         return None
 
+    def _are_known(self, values: Sequence[str]) -> bool:
+        """Return whether values are single words, or sentences with a translation."""
+        return all(" " not in each or self._value(each) != each for each in values)
+
     def _value(self, text: str) -> str:
+        """Return a value as it is, unless it is a sentence, perhaps in quotes."""
+        if text[:1] == text[-1:] == "'" and text[1:-1] in self._whole:
+            return f"'{self.translated(text[1:-1])}'"
         return self.translated(text) if " " in text else text
 
 
