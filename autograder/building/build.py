@@ -37,6 +37,7 @@ from autograder.building.notebooks import (
 )
 from autograder.building.pieces import refuse_skeletons
 from autograder.building.questions import Question, is_answer, split_questions
+from autograder.building.sentences import locale_files
 from autograder.building.slicing import (
     ExerciseSource,
     slice_exercise,
@@ -467,7 +468,7 @@ def _texts(course: Course, lessons: list[BuiltLesson], others: Mapping[str, Mapp
     hints = hints_json(course)
     if hints is not None:
         texts[course.catalogue.with_name("hints.json")] = hints
-    return texts
+    return texts | locale_files(course)
 
 
 def _refuse_overwritten(data: Mapping[Path, Path], texts: Mapping[Path, str]) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from minigrad.exercises.telling import told
+
 UNSEEN: Mapping[str, Mapping[str, str]] = {
     "operators.arithmetic": {"results-are-rounded": "the last digits"},
     "operators.comparison": {
@@ -256,4 +258,4 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
 def unseen(exercise: str) -> str:
     """Return one sentence on what the checks of an exercise leave out; the empty string if nothing is known."""
     named = dict.fromkeys(UNSEEN.get(exercise, {}).values())
-    return f"Not looked at here: {'; '.join(named)}." if named else ""
+    return f"Not looked at here: {'; '.join(map(told, named))}." if named else ""
