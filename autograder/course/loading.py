@@ -17,7 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from autograder.common.python_text import parses
-from autograder.course import RANKS, Assignment, Course, CourseError, Exercise, Lesson, module_of, split_object
+from autograder.course import (
+    RANKS,
+    SHOWS,
+    Assignment,
+    Course,
+    CourseError,
+    Exercise,
+    Lesson,
+    Serving,
+    module_of,
+    split_object,
+)
 from autograder.course.paths import read_paths
 from autograder.course.tables import DISTRIBUTION, DOTTED, LESSON, MODULE, NAME, PACKAGE, Table
 from autograder.library import MINIGRAD, Library, library_named
@@ -25,6 +36,8 @@ from autograder.library import MINIGRAD, Library, library_named
 DEFAULT_COURSE = Path(__file__).resolve().parents[2] / "course"
 """The repository's own course."""
 
+
+MINUTES_A_DAY = 24 * 60
 
 HARDEST = 5
 """The difficulty of the hardest exercises."""
@@ -93,7 +106,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     hides_later = bool(head.take("hides_later", bool, optional=True))
     order = head.names("order", LESSON, [])
     head.close()
-    library, fewest = _library(top), _proof(top)
+    library, fewest, serving = _library(top), _proof(top), _serving(top)
     assignments, lessons = _assignments(top, file.parent / "lessons")
     _check_order(head, order, lessons)
     exercises = _exercises(top, lessons)
@@ -121,6 +134,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
         library=library,
         hides_later=hides_later,
         paths=paths,
+        serving=serving,
         **fewest,
     )
     if tree:
@@ -156,6 +170,24 @@ def _proof(top: Table) -> dict[str, int]:
         if count is not None and count < 0:
             raise table.fail(f"{name.removeprefix('fewest_')!r} is {count}; write 0 or more")
     return {name: count for name, count in asked.items() if count is not None}
+
+
+def _serving(top: Table) -> Serving | None:
+    """The limits and the reports of `autograder serve`; None where the course does not say."""
+    if "serve" not in top.keys():  # noqa: SIM118 - a table of the file, not a dict
+        return None
+    table, usual = top.table("serve"), Serving()
+    tries = table.take("tries_per_day", int, optional=True)
+    if tries is not None and tries < 1:
+        raise table.fail(f"'tries_per_day' is {tries}; write 1 or more")
+    wait = table.number("wait", zero=True) if "wait" in table.keys() else usual.wait  # noqa: SIM118
+    if wait > MINUTES_A_DAY:
+        raise table.fail(f"'wait' is {wait:g} minutes, more than a day; write at most {MINUTES_A_DAY}")
+    shows = table.take("shows", str, optional=True)
+    if shows not in (None, *SHOWS):
+        raise table.fail(f"'shows' is {shows!r}; write {', '.join(map(repr, SHOWS[:-1]))} or {SHOWS[-1]!r}")
+    table.close()
+    return Serving(tries or usual.tries_per_day, wait, shows or usual.shows)
 
 
 def _check_modules(file: Path, lessons: Mapping[str, Lesson], exercises: Mapping[str, Exercise]) -> None:

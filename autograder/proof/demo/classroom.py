@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,7 @@ class Classroom:
         for name, data in files.items():
             (folder / name).write_bytes(data)
         (folder / "timestamp.txt").write_text(time)
+        (folder / "submission_secret.txt").write_text(secrets.token_hex(64))
 
 
 def _belongs(name: str, other: set[str]) -> bool:
