@@ -77,8 +77,8 @@ def translate(
         there = translation(facts.course, language, page)
         found = (faults_of_sentences if page in said else faults)(prose, there)
         if changed or found:
-            count = f"{len(there)} of {len(prose)}, {_counted(found)}"
-            tell(f"{catalogue_path(facts.course, language, page).name}: {count}")
+            share = f"{len(there)} of {len(prose)}, " if page in said else ""
+            tell(f"{catalogue_path(facts.course, language, page).name}: {share}{_counted(found)}")
         for fault in found:
             tell(f"  {fault}")
         whole = whole and not found
