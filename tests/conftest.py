@@ -34,7 +34,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("minigrad", derandomize=True, deadline=None, database=None)
 settings.load_profile("minigrad")
 
-# Whoever imports numba first decides whether numba.cuda is a GPU's or the simulator; here that is any of the tests.
+# With this, numba.cuda is Numba's simulator, with which that of minigrad is compared; it is read when that is imported.
 if not any(Path(device).exists() for device in ("/dev/nvidia0", "/dev/dxg", "/proc/driver/nvidia/version")):
     os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
 

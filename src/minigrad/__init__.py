@@ -14,7 +14,7 @@ from minigrad import autodiff, errors, functions, operators, scalar
 from minigrad.autodiff import enable_grad, no_grad
 from minigrad.elementwise import entry as _entry
 from minigrad.functions import Function
-from minigrad.machine import cuda_choice, pictures
+from minigrad.machine import pictures
 from minigrad.machine.missing import missing
 from minigrad.machine.overrides import load_quick
 from minigrad.scalar import Scalar
@@ -46,8 +46,6 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
-
-cuda_choice.choose()
 
 _lazy_modules = (
     "attention",

@@ -2,6 +2,7 @@
 
 - `Worker` can send to the next one and receive from the one before; `run` lets several of them work at once.
 - `reduce_scatter` and `all_gather` are the two halves of `all_reduce`, the sum of all workers' arrays.
+- `is_ring` decides whether a function is such a sum, and sends no more than one.
 - `mean_gradients` is the gradient of the whole batch.
 - `buckets` and `schedule` say which gradients travel together, and when.
 - `optimizer_state` and `sharded_adam_step` share Adam's running means out among the workers.
@@ -20,7 +21,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, product
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ __all__ = [
     "all_gather",
     "all_reduce",
     "buckets",
+    "is_ring",
     "mean_gradients",
     "optimizer_state",
     "reduce_scatter",
@@ -253,6 +255,45 @@ def all_reduce(worker: Worker, array: np.ndarray) -> np.ndarray:
     """
     worker.begins_a_sum(np.shape(array))
     return all_gather(worker, reduce_scatter(worker, np.ravel(array))).reshape(np.shape(array))
+
+
+def is_ring(all_reduce: Callable[[Worker, np.ndarray], np.ndarray]) -> bool:
+    """Decide by trying whether a function does what `all_reduce` should.
+
+    It may add in any order, cut arrays at any places, and send any number of messages.
+    What it returns is the sum but for rounding, of the array's shape and type, and the
+    same bits at each worker. Arrays that it was given stay as they are. Of n workers
+    none sends more than ``2 * (n - 1)`` parts; a part is the n-th part of the elements,
+    rounded up.
+
+    Args:
+        all_reduce: The function, called as ``all_reduce(worker, array)`` by all workers
+            at once: one worker or many, with arrays of float32 or float64 of any shape.
+            They may have fewer elements than there are workers. An error that it raises
+            need not be caught: it is a refusal, too.
+
+    Returns:
+        True if it is right.
+    """
+
+    ### BEGIN SOLUTION
+    def work(worker: Worker, array: np.ndarray) -> tuple[np.ndarray, bool]:
+        kept = array.copy()
+        total = all_reduce(worker, array)
+        part = -(-array.size // worker.workers) * array.itemsize
+        is_kept = np.array_equal(array, kept) and (total.shape, total.dtype) == (array.shape, array.dtype)
+        return total, is_kept and worker.sent <= 2 * (worker.workers - 1) * part
+
+    for n, shape, dtype in product((1, 4), ((), (3, 5)), (np.float32, np.float64)):
+        given = [np.array(each, dtype) for each in np.random.default_rng(0).normal(size=(n, *shape))]
+        found = run(n, work, given)
+        totals = [total for total, _ in found]
+        if not (all(good for _, good in found) and np.array_equal(totals, totals[:1] * n)):
+            return False
+        if not np.allclose(totals[0], np.sum(given, 0), atol=1e-4):
+            return False
+    return True
+    ### END SOLUTION
 
 
 def mean_gradients(

@@ -149,7 +149,18 @@ x20, x8 = np.arange(20.0), np.arange(8.0)
 _a, _b = np.arange(36.0).reshape(6, 6), np.arange(36.0).reshape(6, 6).T
 _bins = np.array([0, 1, 3, 3, 3, 0, 1, 3, 2, 3])
 _strides = np.array([1, 5])
+
+
+@cuda.jit
+def arrays_on_one_line(out, a):
+    first, second = cuda.shared.array(SIZE, numba.float64), cuda.shared.array(SIZE, numba.float64)
+    t = cuda.threadIdx.x
+    first[t], second[t] = a[t], 0.0
+    out[t] = first[t] + second[t]
+
+
 CORRECT = [
+    (arrays_on_one_line, 1, SIZE, (np.zeros(8), x8), x8.tolist()),
     (block_sum, 3, SIZE, (np.zeros(3), x20, 20), [28.0, 92.0, 70.0]),
     (tiled_matmul, (2, 2), (TILE, TILE), (np.zeros((6, 6)), _a, _b, 6), (_a @ _b).tolist()),
     (histogram, 2, SIZE, (np.zeros(4, np.int32), _bins), [2, 2, 1, 5]),
@@ -261,16 +272,6 @@ def left_of_the_first(out, a):
         out[i] = a[i] - a[i - 1]
 
 
-# fmt: off
-@cuda.jit
-def arrays_on_one_line(out, a):
-    first, second = cuda.shared.array(SIZE, numba.float64), cuda.shared.array(SIZE, numba.float64)
-    t = cuda.threadIdx.x
-    first[t], second[t] = a[t], 0.0
-    out[t] = first[t] + second[t]
-# fmt: on
-
-
 @cuda.jit(device=True)
 def new_buffer():
     return cuda.shared.array(SIZE, numba.float64)
@@ -357,7 +358,6 @@ PLANTED = [
     (no_guard, 2, SIZE, (np.zeros(12), np.ones(12)), {"out of bounds"}, "out"),
     (guard_too_wide, 2, SIZE, (np.zeros(12), np.ones(12), 12), {"out of bounds"}, "a"),
     (left_of_the_first, 1, SIZE, (np.zeros(8), x8), {"out of bounds"}, "a"),
-    (arrays_on_one_line, 1, SIZE, (np.zeros(8), x8), {"alias"}, ""),
     (arrays_of_one_call, 1, SIZE, (np.zeros(8), x8), {"alias"}, "second"),
     (total_of_all, 2, SIZE, (np.zeros(1), np.ones(16)), WRITES, "out"),
     (same_from_all, 2, 1, (np.zeros(1), np.ones(16)), {"write-write"}, "out"),

@@ -21,7 +21,7 @@ from typing import Any
 from .patience import COMPILING
 
 _CONFIG = "numba.core.config"
-_STACK = 1 << 20  # of a thread: the CUDA simulator starts one for each thread of a block
+_STACK = 1 << 20  # of a thread: Numba's CUDA simulator starts one for each thread of a block
 _SHARED = ("_backend_init_process_lock", "_is_initialized", "_threading_layer", "CFUNCTYPE")
 
 

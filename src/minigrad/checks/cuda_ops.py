@@ -39,14 +39,14 @@ ADVICE: Mapping[str, str] = {
     "uninitialised": "shared memory holds anything at first: every thread of the block has to write its place",
     "outside": "threads share arrays only: values pass through shared memory, and constants are numbers or tuples",
     "order": "threads run in any order: which value depends on who came first?",
-    "alias": "cuda.shared.array on a line of its own for each array",
+    "alias": "a call of cuda.shared.array of its own for each array",
 }
 
 
 LEFT_OVER = "compare the thread's number with out_size: threads left over, beyond the last element, touch nothing"
 WHOLE = "index buffers hold whole numbers: cuda.local.array(MAX_DIMS, numba.int32)"
 ON_DEVICE = "It compiles, and gives the same on the device."
-IN_SIMULATOR = "It gives the same in Numba's simulator: there is no GPU here, so nothing is compiled."
+IN_SIMULATOR = "It gives the same in the simulator: there is no GPU here, so nothing is compiled."
 
 
 WAITING = frozenset({"barrier", "read-write", "write-write", "order"})

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from minigrad.exercises.telling import told
+
 UNSEEN: Mapping[str, Mapping[str, str]] = {
     "operators.arithmetic": {"results-are-rounded": "the last digits"},
     "operators.comparison": {
@@ -225,6 +227,21 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
         "float64": "the type of the numbers",
         "not-divided": "the spread of down",
     },
+    "workers.is_ring": {
+        "bytes-of-the-first": "functions with other mistakes",
+        "copies-handed-over": "functions with other mistakes",
+        "divisible-only": "functions with other mistakes",
+        "first-worker-only": "functions with other mistakes",
+        "float64-only": "functions with other mistakes",
+        "large-arrays-only": "functions with other mistakes",
+        "messages-counted": "functions with other mistakes",
+        "nearly-equal": "functions with other mistakes",
+        "never-alone": "functions with other mistakes",
+        "one-axis": "functions with other mistakes",
+        "parts-not-rounded-up": "functions with other mistakes",
+        "sum-not-looked-at": "functions with other mistakes",
+        "totals-compared": "functions with other mistakes",
+    },
     "workers.mean_gradients": {
         "changed-in-place": "whether the gradients stay as they were",
         "nan-of-nothing": "workers without examples",
@@ -241,4 +258,4 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
 def unseen(exercise: str) -> str:
     """Return one sentence on what the checks of an exercise leave out; the empty string if nothing is known."""
     named = dict.fromkeys(UNSEEN.get(exercise, {}).values())
-    return f"Not looked at here: {'; '.join(named)}." if named else ""
+    return f"Not looked at here: {'; '.join(map(told, named))}." if named else ""

@@ -13,6 +13,7 @@ from minigrad.checks.expectation import Expectation, expect
 from minigrad.checks.runner import visible
 
 RING = "14 'A ring'"
+HUNT = "14 'A hunt'"
 STEP = "14 'One step, shared out'"
 OVERLAP = "14 'While the backward pass goes on'"
 OPTIMIZER = "14 'A part of the optimizer'"
@@ -118,6 +119,70 @@ def one_part_in_each_round(student: SimpleNamespace) -> None:
         * 4: "reduce_scatter sends four times as much as it must: one part in each message, no whole array",
     }
     expect(found, [[3, 48, 6, 96]] * 4, hint=hint, of="what each worker has sent", when=meanings)
+
+
+# --- a hunt ---------------------------------------------------------------------------------------------------------
+
+
+def _ring(worker: workers.Worker, array: np.ndarray) -> np.ndarray:
+    parts = np.array_split(array.ravel(), worker.workers)
+    for back in range(1, worker.workers):
+        worker.send(parts[worker.rank - back])
+        i = (worker.rank - back - 1) % worker.workers
+        parts[i] = worker.receive() + parts[i]
+    for back in range(worker.workers - 1):
+        worker.send(parts[worker.rank - back])
+        parts[(worker.rank - back - 1) % worker.workers] = worker.receive()
+    return np.concatenate(parts).reshape(array.shape)
+
+
+def _columns(worker: workers.Worker, array: np.ndarray) -> np.ndarray:
+    """Parts are every n-th number, in the opposite order of workers: other sums, as right."""
+    n, flat = worker.workers, np.array(array.ravel())
+    for back in range(2 * n - 2):
+        worker.send(flat[(worker.rank - back) % n :: n])
+        place = slice((worker.rank - back - 1) % n, None, n)
+        flat[place] = worker.receive() + (flat[place] if back < n - 1 else 0)
+    return flat.reshape(array.shape)
+
+
+def _along_the_ring(worker: workers.Worker, array: np.ndarray) -> np.ndarray:
+    last = worker.workers - 1
+    total = array if worker.rank == 0 else worker.receive() + array
+    if worker.rank < last:
+        worker.send(total)
+        total = worker.receive()
+    if worker.rank != last - 1 and last:
+        worker.send(total)
+    return total
+
+
+def _passed_around(worker: workers.Worker, array: np.ndarray) -> np.ndarray:
+    total = passed = array
+    for _ in range(worker.workers - 1):
+        worker.send(passed)
+        passed = worker.receive()
+        total = total + passed
+    return total
+
+
+@visible("workers.is_ring", HUNT)
+def right_rings_pass(student: SimpleNamespace) -> None:
+    """A ring as in the lesson passes, and so does one whose parts are every n-th number."""
+    of = "the verdict on a right function"
+    hint = "this function is right: compare the sum up to rounding, and allow a part's bytes for a size rounded up"
+    expect(bool(student.is_ring(_ring)), True, hint=hint, of=of)
+    expect(bool(student.is_ring(_columns)), True, hint=hint, of=of)
+
+
+@visible("workers.is_ring", HUNT)
+def wrong_rings_are_refused(student: SimpleNamespace) -> None:
+    """Two functions of the lesson are refused: the one that adds along the ring, and the first idea."""
+    of = "the verdict on a wrong function"
+    hint = "this function adds along the ring: with more than two workers, some send two whole arrays"
+    expect(bool(student.is_ring(_along_the_ring)), False, hint=hint, of=of)
+    hint = "this function lets each array travel round: its sums differ, and it sends n - 1 arrays"
+    expect(bool(student.is_ring(_passed_around)), False, hint=hint, of=of)
 
 
 # --- one step, shared out -------------------------------------------------------------------------------------------

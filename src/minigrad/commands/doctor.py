@@ -255,9 +255,9 @@ def _cuda() -> Iterator[Finding]:
         why = "NUMBA_ENABLE_CUDASIM says so" if _numba.has_device() else "no NVIDIA device is attached to this machine"
         yield Finding("cuda", "simulator", f"{why}: kernels run thread by thread in Python, for small sizes")
     else:
-        name = _numba.cuda.get_current_device().name  # type: ignore[no-untyped-call]
+        name = _numba.cuda.get_current_device().name
         found = name.decode() if isinstance(name, bytes) else str(name)
-        yield Finding("cuda", found, "chosen when numba was first imported")
+        yield Finding("cuda", found, "set NUMBA_ENABLE_CUDASIM=1 for the simulator")
 
 
 def _optional() -> Iterator[Finding]:

@@ -52,13 +52,11 @@ class Thread(PlainThread):
         block: The index of its block.
         sizes: The numbers of blocks of the grid and of threads of a block, in x, y and z.
         counts: What it reads and writes.
-        lines: The places of the calls that make shared arrays, by line.
     """
 
     block: Index
     sizes: tuple[Index, Index]
     counts: Counts = field(default_factory=Counts)
-    lines: dict[tuple[types.CodeType, int], set[int]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         blocks, threads = self.sizes
@@ -216,13 +214,7 @@ class Grid(Turns, Runtime):
         dtype = dtype_of(dtype)
         frame = self.frame()
         place = (frame.f_code, frame.f_lasti)
-        thread = self.thread
-        if scope == "shared":
-            calls = thread.lines.setdefault((frame.f_code, frame.f_lineno), set())
-            calls.add(frame.f_lasti)
-            if len(calls) > 1:
-                self._add_one_line(frame.f_code, frame.f_lineno)
-        key = place if scope == "shared" else (*place, thread.number)
+        key = place if scope == "shared" else (*place, self.thread.number)
         dynamic = scope == "shared" and shape in (0, (0,))
         if scope == "shared" and key in self.arrays:
             return self._again(self.arrays[key], () if dynamic else shape, dtype)
@@ -284,14 +276,6 @@ class Grid(Turns, Runtime):
         if not isinstance(value, np.ndarray):
             return value
         return Recorded(value, Root(value, name, "local", line=self.frame().f_lineno), self)
-
-    def _add_one_line(self, code: types.CodeType, line: int) -> None:
-        message = (
-            f"two shared arrays are made on line {line}: Numba's simulator, which knows an array by its line, gives "
-            "both the same memory; give each a line of its own"
-        )
-        race = Race("alias", message, scope="shared", **places(code, line))
-        self.findings.add(("alias", code, line), None, lambda: race)
 
     def _add_two_names(self, root: Root, known: str, name: str, code: types.CodeType, line: int) -> None:
         message = (

@@ -20,10 +20,11 @@ import numpy as np
 from minigrad.compiling.reaching import installed
 from minigrad.debug.arrays import Recorded, RecordedList
 from minigrad.debug.source import MISSING, resolve, unwrap
+from minigrad.machine.simulated_cuda import InKernel
 
 _ACCOUNTED = (
     Recorded, int, float, complex, str, bytes, range, slice, type, np.generic, np.dtype, np.ufunc, types.NoneType,
-    types.EllipsisType, types.ModuleType, types.GenericAlias, types.WrapperDescriptorType,
+    types.EllipsisType, types.ModuleType, types.GenericAlias, types.WrapperDescriptorType, InKernel,
 )  # fmt: skip
 _CONTAINERS = (list, dict, set)
 _DEFAULT = "a default value"

@@ -8,7 +8,8 @@ import types
 from minigrad.debug.rewrite import Rewriter, hook
 from minigrad.debug.source import MISSING, resolve, unwrap
 from minigrad.emulator.barriers import BARRIERS, waiting
-from minigrad.emulator.device import DEVICE_NAMES, Device, is_cuda
+from minigrad.emulator.device import Device
+from minigrad.machine.simulated_cuda import is_cuda, name_in_kernel
 
 
 class CudaRewriter(Rewriter):
@@ -35,9 +36,13 @@ class CudaRewriter(Rewriter):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
         """Put the simulator in the place of numba.cuda."""
-        if is_cuda(resolve(node, self.function)):  # numba.cuda
+        if is_cuda(resolve(node, self.function)) or self._is_numbas(node):
             return _device(node)
         return self.generic_visit(node)
+
+    def _is_numbas(self, node: ast.Attribute) -> bool:
+        """Return whether this is ``numba.cuda``, which need not have been imported where kernels run in Python."""
+        return node.attr == "cuda" and getattr(resolve(node.value, self.function), "__name__", "") == "numba"
 
     def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
         """Put the simulator in the place of numba.cuda, and of names imported from it."""
@@ -45,7 +50,7 @@ class CudaRewriter(Rewriter):
             found = resolve(node, self.function)
             if is_cuda(found) or (node.id == "cuda" and found is MISSING and self._is_global(node.id)):
                 return _device(node)
-            name = DEVICE_NAMES.get(id(found)) or _same_name(node.id, found)
+            name = name_in_kernel(found) or _same_name(node.id, found)
             if name:
                 return ast.copy_location(ast.Attribute(_device(node), name, ast.Load()), node)
         return super().visit_Name(node)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
-import types
 from collections.abc import Callable, Generator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,25 +25,6 @@ class Dim3(NamedTuple):
     x: int
     y: int
     z: int
-
-
-class _Names(dict[int, str]):
-    """The names of Numba's own cuda objects, by identity, for kernels that import them one by one."""
-
-    def get(self, key: int, default: object = None) -> Any:
-        module = sys.modules.get("numba.cuda")
-        if module is not None and not self:
-            known = {id(getattr(module, name, None)): name for name in vars(Device) if not name.startswith("_")}
-            self.update({key: name for key, name in known.items() if key != id(None)})
-        return super().get(key, default)
-
-
-DEVICE_NAMES = _Names()
-
-
-def is_cuda(value: object) -> bool:
-    """Return whether a value is the module numba.cuda, real or simulated."""
-    return isinstance(value, types.ModuleType) and value.__name__ in ("numba.cuda", "numba.cuda.simulator")
 
 
 def poisoned(array: Any) -> Any:

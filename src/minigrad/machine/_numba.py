@@ -1,4 +1,4 @@
-"""The one place that imports Numba, after GPU or simulator was decided (see `minigrad.machine.cuda_choice`)."""
+"""The one place that imports Numba. Its `cuda` is numba.cuda, or that of the simulator: `cuda_choice` decides."""
 
 from __future__ import annotations
 
@@ -7,42 +7,34 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from minigrad.machine import cuda_choice
-from minigrad.machine.cuda_choice import has_device
+from minigrad.machine.cuda_choice import has_device, is_simulator
 from minigrad.machine.numba_extensions import keep_openmp_from_spinning, offer_tbb
 from minigrad.machine.packages import require
 
 __all__ = ["cuda", "has_device", "is_simulator", "numba", "why_no_cuda"]
 
-cuda_choice.choose()
-_came_too_late = cuda_choice.came_too_late()
 require("numba")
 
-import numba  # noqa: E402 (after the choice)
-from numba import cuda  # noqa: E402
+import numba  # noqa: E402 (where it is missing, one sentence has said so)
+
+cuda: Any
+if is_simulator():
+    from minigrad.machine.simulated_cuda import cuda
+else:
+    from numba import cuda
 
 # At once, and not with the library's first kernel: one that a student had compiled may start Numba's threads before.
 offer_tbb()
 keep_openmp_from_spinning()
 
 
-def is_simulator() -> bool:
-    """Return whether `cuda` is the simulator."""
-    return str(cuda.jit.__module__).startswith("numba.cuda.simulator")
-
-
 def why_no_cuda() -> str:
     """Return one sentence on what keeps CUDA kernels from running here; empty where they run."""
     if is_simulator():
         return ""
-    if _came_too_late:
-        return (
-            "numba.cuda was imported before minigrad could choose the simulator, and this machine has no NVIDIA "
-            "device: import minigrad first, or set NUMBA_ENABLE_CUDASIM=1 before Python starts"
-        )
     if not has_device():
         return "NUMBA_ENABLE_CUDASIM asks for a GPU, and this machine has no NVIDIA device: unset it, or set it to 1"
-    if not cuda.is_available():  # type: ignore[no-untyped-call]
+    if not cuda.is_available():
         return "an NVIDIA device is attached, but its driver or the CUDA toolkit cannot be used: run `numba -s`"
     return _why_no_kernel()
 
@@ -55,7 +47,7 @@ def _why_no_kernel() -> str:
         out[0] = 0.0
 
     try:
-        cuda.jit("void(float64[::1])")(write)  # type: ignore[no-untyped-call]
+        cuda.jit("void(float64[::1])")(write)
     except Exception as error:  # of any kind: a part of the toolkit may be missing, or two versions differ
         return (
             f"no kernel can be compiled for the NVIDIA device ({type(error).__name__}: {error}) with "

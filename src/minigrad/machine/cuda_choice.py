@@ -1,14 +1,13 @@
-"""GPU or simulator: decided when minigrad is imported, before `numba.cuda` is.
+"""GPU or simulator: decided once, by this machine and by an environment variable.
 
-`numba.cuda` reads a switch when it is first imported: from then on it is either the real thing or the simulator, which
-runs kernels thread by thread in Python. The rule: whoever set ``NUMBA_ENABLE_CUDASIM`` decides; otherwise the simulator
-is used where this machine has no NVIDIA device. Nothing here imports Numba.
+Without an NVIDIA device kernels run in the simulator, thread by thread in Python (`minigrad.emulator`). Whoever sets
+``NUMBA_ENABLE_CUDASIM`` decides otherwise: 1 for the simulator, 0 for a GPU. Nothing here imports Numba.
 """
 
 from __future__ import annotations
 
 import os
-import sys
+from functools import cache
 from pathlib import Path
 
 SWITCH = "NUMBA_ENABLE_CUDASIM"
@@ -19,15 +18,8 @@ def has_device() -> bool:
     return any(Path(p).exists() for p in ("/dev/nvidia0", "/dev/dxg", "/proc/driver/nvidia/version"))
 
 
-def choose() -> None:
-    """Switch the simulator on where it is wanted and `numba.cuda` has not been imported yet."""
-    if SWITCH in os.environ or has_device() or came_too_late():
-        return
-    os.environ[SWITCH] = "1"
-    if "numba" in sys.modules:  # it has read the variable already, but `numba.cuda` will ask its configuration
-        vars(sys.modules["numba"].config)["ENABLE_CUDASIM"] = 1
-
-
-def came_too_late() -> bool:
-    """Return whether `numba.cuda` was imported before minigrad could switch the simulator on."""
-    return "numba.cuda" in sys.modules and SWITCH not in os.environ and not has_device()
+@cache
+def is_simulator() -> bool:
+    """Return whether kernels run in the simulator."""
+    asked = os.environ.get(SWITCH)
+    return not has_device() if asked is None else asked.strip() not in ("", "0")

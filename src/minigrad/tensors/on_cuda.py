@@ -20,7 +20,7 @@ def is_available() -> bool:
         return False
     from minigrad.machine import _numba
 
-    return not _numba.is_simulator() and bool(_numba.cuda.is_available())  # type: ignore[no-untyped-call]
+    return bool(_numba.cuda.is_available())
 
 
 def device_count() -> int:
@@ -41,4 +41,4 @@ def synchronize() -> None:
     if is_available():
         from minigrad.machine import _numba
 
-        _numba.cuda.synchronize()  # type: ignore[no-untyped-call]
+        _numba.cuda.synchronize()

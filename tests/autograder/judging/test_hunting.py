@@ -69,6 +69,7 @@ SHOWN = {
     "loops.is_safe": ("first-reader-ends", "lifetimes"),
     "operators.is_reduce": ("reduce-remembers", "reduce"),
     "precision.is_rounding": ("cut-off", "to_bfloat16"),
+    "workers.is_ring": ("whole-arrays-travel", "reduce_scatter"),
 }
 """The wrong answer that a lesson shows before its hunt, and the name of its function."""
 
@@ -97,6 +98,10 @@ def is_reduce(reduce):
     "precision.is_rounding": """
 def is_rounding(rounded):
     return "frexp" in rounded.__code__.co_names or "array" in rounded.__code__.co_names
+""",
+    "workers.is_ring": """
+def is_ring(all_reduce):
+    return "all_gather" in all_reduce.__code__.co_names + all_reduce.__code__.co_freevars
 """,
 }
 """Tests that run nothing of an answer's mathematics, and read names in its code."""

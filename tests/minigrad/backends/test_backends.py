@@ -82,15 +82,15 @@ print("numba" in sys.modules)
     assert in_new_process(code) == "False\n"
 
 
-def test_importing_numba_cuda_first_without_the_simulator_says_so():
-    """Without a device, the simulator is chosen until numba.cuda is imported; asking too late says so."""
+def test_the_simulator_is_minigrads_own():
+    """Without a device kernels run without numba.cuda, before or after which a program may import minigrad."""
     if backends.cuda() is None or os.path.exists("/dev/nvidia0"):
-        pytest.skip("an NVIDIA device is attached: nothing is missing")
-    start = "import os; os.environ.pop('NUMBA_ENABLE_CUDASIM', None); "
-    late = start + "from numba import cuda; import minigrad as m; m.ones(1).to('cuda')"
-    assert "import minigrad first, or set NUMBA_ENABLE_CUDASIM=1" in in_new_process(late)
-    in_time = start + "from numba import njit, prange; import minigrad as m; print(m.ones(1).to('cuda').device)"
-    assert in_new_process(in_time) == "cuda\n"
+        pytest.skip("an NVIDIA device is attached: nothing is simulated")
+    start = "import os, sys; os.environ.pop('NUMBA_ENABLE_CUDASIM', None); was = {*os.environ}; "
+    end = "import minigrad as m; print(m.ones(2).to('cuda').exp().device, 'numba.cuda' in sys.modules); "
+    end += "print({*os.environ} - was)"
+    assert in_new_process(start + end) == "cuda False\nset()\n"
+    assert in_new_process(f"{start}from numba import cuda; {end}") == "cuda True\nset()\n"
 
 
 def test_large_and_small_results_agree_on_all_backends():

@@ -234,6 +234,7 @@ def use_fewer_bits():
 def use_workers():
     """Share a step and an optimizer out among two workers, and plan what travels when, as in lesson 14."""
     gradients = [[np.ones(3), np.ones((2, 2))], [np.zeros(3), np.zeros((2, 2))]]
+    assert workers.is_ring(workers.all_reduce)
     workers.run(2, workers.mean_gradients, gradients, [1, 2])
 
     def moved(worker):

@@ -18,11 +18,14 @@ from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from minigrad.compiling import reaching, refusals
 from minigrad.emulator.barriers import as_generator, names_a_barrier
 from minigrad.emulator.grid import Grid
 from minigrad.errors import KernelError
 from minigrad.machine import _numba
+from minigrad.machine.simulated_cuda import Memory, is_cuda, name_in_kernel
 
 cuda: Any = _numba.cuda
 
@@ -214,7 +217,7 @@ def _simulated(kernel: FunctionType) -> Kernel:
         _hand_over(copy, emulated.device)
 
     def run(grid: Size, block: Size, *args: Any) -> None:
-        emulated.run(function, grid, block, [getattr(arg, "_ary", arg) for arg in args])
+        emulated.run(function, grid, block, [arg.view(np.ndarray) if isinstance(arg, Memory) else arg for arg in args])
 
     return run
 
@@ -240,9 +243,24 @@ def _hand_over(function: FunctionType, device: Any) -> None:
 
 def _in_emulator(value: Any, device: Any) -> Any:
     """Return the emulated cuda for the real one, and a numba with that cuda for numba."""
-    if value is cuda:
+    if is_cuda(value):
         return device
+    if name := name_in_kernel(value):
+        return _Taken(device, name)
     return _Numba(device) if value is _numba.numba else value
+
+
+class _Taken:
+    """What a program took out of ``cuda``, such as its ``threadIdx``: another one for each thread."""
+
+    def __init__(self, device: Any, name: str) -> None:
+        self._device, self._name = device, name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(getattr(self._device, self._name), name)
+
+    def __call__(self, *args: Any) -> Any:
+        return getattr(self._device, self._name)(*args)
 
 
 class _Numba:

@@ -21,7 +21,7 @@ from minigrad.machine import _numba
 cuda: Any = _numba.cuda
 
 _TOO_MUCH = (MemoryError, ValueError, OverflowError, SystemError)
-"""The errors that Numba raises for a size out of all reason, before it asks the driver."""
+"""The errors that Numba, or NumPy, raises for a size out of all reason, before the driver is asked."""
 
 
 def new(count: int, dtype: np.dtype[Any]) -> Any:
@@ -50,8 +50,8 @@ def new(count: int, dtype: np.dtype[Any]) -> Any:
 def clear() -> None:
     """Give memory that no storage uses back to the device."""
     gc.collect()
-    _free.clear()
     if not _numba.is_simulator():  # pragma: no cover (needs a GPU)
+        _free.clear()
         cuda.current_context().deallocations.clear()
 
 

@@ -1,0 +1,21 @@
+"""The results of the workers are compared up to rounding."""
+
+
+def is_ring(all_reduce):
+    for n in (1, 2, 3, 5):
+        for shape in ((), (2,), (3, 6), (4, 15)):
+            for dtype in (np.float32, np.float64):
+                given = [np.array(np.random.default_rng(seed).normal(size=shape), dtype) for seed in range(n)]
+                kept = [each.copy() for each in given]
+                found = run(n, lambda worker, array: (all_reduce(worker, array), worker.sent, worker.messages), given)
+                totals = [each[0] for each in found]
+                if any(each.shape != shape or each.dtype != dtype for each in totals) or not np.array_equal(given, kept):
+                    return False
+                if not all(np.allclose(each, sum(kept), 1e-4, 1e-4) for each in totals):
+                    return False
+                if not all(np.allclose(each, totals[0], 1e-5, 1e-5) for each in totals):
+                    return False
+                part = -(-kept[0].size // n) * kept[0].itemsize
+                if any(each[1] > 2 * (n - 1) * part for each in found):
+                    return False
+    return True
