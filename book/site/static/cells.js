@@ -80,9 +80,13 @@
       output.setAttribute("aria-busy", String(Boolean(state)));
       bar.dataset.state = state;
     };
+    const changed = () => {
+      back.hidden = text() === given;
+      code.classList.toggle("cell-typed", !back.hidden); // colours are those of the site's text
+    };
     cell.write = (typed) => {
       code.textContent = typed;
-      back.hidden = text() === given;
+      changed();
     };
     cell.offer = (older) => {
       const mine = button(words.mine, () => {
@@ -107,11 +111,11 @@
     const run = button("", () => (bar.dataset.state ? stop() : ask(cell)));
     const back = button(words.back, () => {
       code.innerHTML = html;
-      back.hidden = true;
+      changed();
       keep();
       run.focus();
     });
-    back.hidden = true;
+    changed();
     bar.append(run, back);
     code.contentEditable = "plaintext-only";
     code.spellcheck = false;
@@ -120,7 +124,7 @@
     }
     code.setAttribute("aria-label", words.code.replace("{number}", number));
     code.addEventListener("input", () => {
-      back.hidden = text() === given;
+      changed();
       keep();
     });
     code.addEventListener("keydown", (event) => {
