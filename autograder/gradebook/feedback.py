@@ -148,7 +148,7 @@ class CurrentReports(_Step):
         refuse_an_unusable_gradebook(coursedir.db_url)  # of which the next step, nbgrader's own, would not say why
         root = Path(coursedir.root)
         course, today = course_of(root), dt.date.today()
-        kind = tries.shown(course, names["assignment"], dt.datetime.now().astimezone())
+        kind = tries.shown(course, names["assignment"])
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:
             shown = _as_shown(released(entry.submission, course, today), kind)

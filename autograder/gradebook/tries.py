@@ -47,11 +47,17 @@ def deadline_of(course: Course, assignment: str, student: str) -> dt.datetime | 
     return extension.deadline(due) if extension is not None and due is not None else due
 
 
-def shown(course: Course, assignment: str, now: dt.datetime) -> str:
-    """What pages show of an assignment at a time, one of `SHOWS`: all of it once nobody has time left to hand in.
+def shown(course: Course, assignment: str, now: dt.datetime | None = None) -> str:
+    """What pages show of an assignment, one of `SHOWS`: all of it once nobody has time left to hand in.
 
     Where an assignment has no due date, the day counts from which its answers are shown.
+
+    Args:
+        course: The course.
+        assignment: The assignment's name.
+        now: The time, in the zone of this machine's days; by default this moment.
     """
+    now = now or dt.datetime.now().astimezone()
     own = course.assignments[assignment]
     if course.serving is None or (own.answers_open is not None and own.answers_open <= now.date()):
         return SHOWS[-1]

@@ -172,7 +172,7 @@ def test_files_are_handed_in_where_the_grader_looks(tmp_path, root):
     hand_in(course, "week0", members, exchange=True)
     folders = list(inbound.iterdir())
     assert sorted(folder.name.partition("+")[0] for folder in folders) == ["s1", "s2", "s3"]
-    assert {path.name for path in folders[0].iterdir()} == {*names, "timestamp.txt"}
+    assert {path.name for path in folders[0].iterdir()} == {*names, "timestamp.txt", "submission_secret.txt"}
 
 
 def test_honest_kinds_are_kinds():

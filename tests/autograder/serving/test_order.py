@@ -21,6 +21,7 @@ class Exchange:
     folder = None
 
     def __init__(self):
+        self.attempts = 0
         self.came, self.collected, self.graded, self.out, self.refuses, self.taken = [], set(), set(), set(), {}, []
 
     def hand_in(self, student, minute, assignment="week0"):
@@ -29,7 +30,8 @@ class Exchange:
         return self.came[-1]
 
     def newest(self, names):
-        return {each.work: each for each in sorted(self.came, key=lambda each: each.when)}.values()
+        found = {each.work: each for each in sorted(self.came, key=lambda each: each.when)}
+        return sorted(found.values(), key=lambda each: each.name, reverse=True)
 
     def sentences(self):
         return []
@@ -44,6 +46,7 @@ class Exchange:
         return hand_in in self.graded
 
     def collect(self, hand_ins):
+        self.attempts += len(hand_ins)
         refused = {each: self.refuses[each.name] for each in hand_ins if each.name in self.refuses}
         self.taken += [each.name for each in hand_ins if each not in refused]
         self.collected |= {each for each in hand_ins if each not in refused}
@@ -58,16 +61,16 @@ class Exchange:
 
 
 class Grader:
-    """Grades what it is given, at the next look."""
+    """Grades what it is given, at the look after the next."""
 
     def __init__(self):
-        self.works, self.problem = [], ""
+        self.works, self.ready, self.problem = [], [], ""
 
     def add(self, works):
         self.works += works
 
     def outcomes(self):
-        done, self.works = self.works, []
+        done, self.ready, self.works = self.ready, self.works, []
         return [Outcome(work, (), False, self.problem) for work in done]
 
 
@@ -173,7 +176,7 @@ def test_a_refused_one_is_tried_again_after_a_while(served, clock):
     exchange.hand_in("bea", 2)
     exchange.refuses["ada-1"] = "ada: could not be collected: No space left on device"
     go(session, clock, looks=5)
-    assert exchange.taken == ["bea-2"] and sum("No space" in each for each in said) == 1
+    assert exchange.taken == ["bea-2"] and exchange.attempts == 2 and sum("No space" in each for each in said) == 1
     state = json.loads((session._status.folder / "serve.json").read_text())
     assert [(each["student"], each["state"]) for each in state["hand_ins"]] == [("ada", "refused")]
     assert "No space left" in state["hand_ins"][0]["said"]
