@@ -47,7 +47,7 @@ build: $(GRADING) ## make the notebooks and the course from course/lessons and s
 	@$(BIN)/autograder build
 
 book: $(BOOK) ## make the site build/book/html: lessons with their results, where they run in the browser, and docs
-	@$(BIN)/python -m book $(if $(PYODIDE_PACKAGES),--packages '$(PYODIDE_PACKAGES)')
+	@$(BIN)/python -m book $(if $(PYODIDE_PACKAGES),--packages '$(PYODIDE_PACKAGES)') $(if $(ADDRESS),--address '$(ADDRESS)')
 
 slides: $(BOOK) ## make build/slides, a deck for each lesson, of its headings, pictures and slips
 	@$(BIN)/python -m book.slides
@@ -85,5 +85,5 @@ $(LITE): pyproject.toml constraints.txt
 	@touch $(GRADING) $@
 
 $(READY): pyproject.toml constraints.txt
-	@scripts/environment '.[course,book,lite,bench,dev,hub]'
+	@scripts/environment '.[course,book,lite,bench,dev,hub,examples]'
 	@touch $(BOOK) $(LITE) $(GRADING) $@

@@ -22,6 +22,7 @@ from autograder.commands.grade import doctor, grade
 from autograder.commands.new import new_course, new_exercise
 from autograder.commands.regrade import regrade
 from autograder.commands.report import report
+from autograder.commands.serve import serve
 from autograder.commands.solution import solution
 from autograder.commands.term import term
 from autograder.commands.tidy import tidy
@@ -58,6 +59,7 @@ app = typer.Typer(
       autograder autograde module0          the whole class, and recorded
       autograder report module0             the class at a glance
       autograder feedback module0           a page for each notebook
+      autograder serve                      or all of it at once: marks on submit
       autograder board                      who needs fewest transactions, among those who want to be ranked
       autograder extend ada module0 --days 3
       autograder regrade --diff             after a hidden test was mended, or a date changed
@@ -76,7 +78,7 @@ app = typer.Typer(
 
 for command in (
     build, grade, autograde, verify, demo, edition, doctor, explain, extend, feedback, regrade, report, solution,
-    attack, term, tidy, forget, board,
+    attack, term, tidy, forget, board, serve,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise, or of a new course.")

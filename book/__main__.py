@@ -29,6 +29,7 @@ def book(
         typer.Option(exists=True, file_okay=False, help="A folder of Pyodide's packages, unpacked from a release."),
     ] = None,
     run: Annotated[bool, typer.Option(help="Let lessons run in the site; this fetches Python for browsers.")] = True,
+    address: Annotated[str, typer.Option(help="Where the site will be; cards of its links need it.")] = "",
     fresh: Annotated[bool, typer.Option(help="Forget what was kept of earlier builds.")] = False,
 ) -> None:
     """Make build/book/html from the lessons, docs/, and the library; with the lessons that run in a browser."""
@@ -41,7 +42,7 @@ def book(
 
     try:
         lite = make_lite(Places(), packages=packages, tell=tell).folder if run else None
-        pages = make(Folders(), run=lite, fresh=fresh, tell=tell)
+        pages = make(Folders(), run=lite, address=address and address.rstrip("/") + "/", fresh=fresh, tell=tell)
     except LiteError as error:
         print(f"book: {error}\n`python -m book --no-run` makes the site without lessons that run", file=sys.stderr)
         raise SystemExit(1) from error

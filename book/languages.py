@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from autograder.building.notebooks import Notebook
+from autograder.building.sentences import faults_of_sentences, sentences
 from autograder.building.translating import (
     Translate,
     catalogue_path,
@@ -66,15 +67,18 @@ def translate(
         CourseError: If there is no such page or language, or a catalogue cannot be read.
     """
     whole = True
-    known = prose_of_pages(facts)
+    said = sentences(facts.course)
+    known = {**prose_of_pages(facts), **said}
     for page in pages or known:
         if page not in known:
             raise CourseError(f"there is no page {page!r} to translate; choose some of: {', '.join(known)}")
         prose = known[page]
         changed = update(facts.course, language, page, prose)
-        found = faults(prose, translation(facts.course, language, page))
+        there = translation(facts.course, language, page)
+        found = (faults_of_sentences if page in said else faults)(prose, there)
         if changed or found:
-            tell(f"{catalogue_path(facts.course, language, page).name}: {_counted(found)}")
+            share = f"{len(there)} of {len(prose)}, " if page in said else ""
+            tell(f"{catalogue_path(facts.course, language, page).name}: {share}{_counted(found)}")
         for fault in found:
             tell(f"  {fault}")
         whole = whole and not found

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Iterator
+from html import escape
 
 from autograder.building.build import BuiltLesson
 from autograder.building.notebooks import Cell, Notebook
@@ -59,8 +61,16 @@ def _head(facts: Facts, built: BuiltLesson, say: Say, run: str) -> str:
         notebook=f"{{download}}`{say(Said.NOTEBOOK)} </notebooks/{lesson.name}.ipynb>`",
         mistakes=f"[{say(Said.KNOWN_MISTAKES)}](/misconceptions/{lesson.name}.md)",
     )
-    here = f'<a class="run-here" href="{run}">{say(Said.RUN)}</a>\n\n' if run else ""
+    here = f'<a class="run-here" href="{run}">{say(Said.RUN)}</a> {_opener(say)}\n\n' if run else ""
     return f"```{{div}} lesson-head\n{here}{said}\n```"
+
+
+def _opener(say: Say) -> str:
+    """The button that lets the page's cells run in place, for `site/static/cells.js`, with all words that it needs."""
+    words = {each.name.removeprefix("CELLS_").lower(): each for each in Said if each.name.startswith("CELLS_")}
+    said = {name: say(each, number="{number}") for name, each in words.items()}
+    data = escape(json.dumps(said, ensure_ascii=False))
+    return f'<button type="button" class="run-cells" data-words="{data}" hidden>{said["open"]}</button>'
 
 
 def _cells(facts: Facts, notebook: Notebook, say: Say) -> Iterator[Cell]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from book.cards import card, drawn_in
 from book.course_facts import Facts
 from book.executing import BookError, executed
 from book.front import front_page, with_lessons
@@ -15,10 +16,10 @@ from book.guides import PROJECT, doors, guides
 from book.indexes import indexes
 from book.keeping import hash_of, of_files, of_library
 from book.languages import pages_in_other_languages
-from book.lessons import lesson_page
+from book.lessons import lesson_page, number_of
 from book.lite.notebooks import address_of
 from book.misconceptions import misconceptions
-from book.places import ROOT, RUN, Folders
+from book.places import EXTRA, ROOT, RUN, Folders
 from book.reference import reference
 from book.teaching import teaching
 from minigrad.machine.files import write
@@ -35,12 +36,20 @@ READ = ("README.md", "autograder", "book", "course", "docs", "notebooks", *PROJE
 STAMP = "made-of"
 
 
-def make(folders: Folders, *, run: Path | None = None, fresh: bool = False, tell: Callable[[str], None] = print) -> int:
+def make(
+    folders: Folders,
+    *,
+    run: Path | None = None,
+    address: str = "",
+    fresh: bool = False,
+    tell: Callable[[str], None] = print,
+) -> int:
     """Make the site, or leave it as it is if nothing has changed since it was made.
 
     Args:
         folders: Where to.
         run: The site of `book.lite`, to be a part of this one; lessons then lead to where they run.
+        address: Where the site will be, with a slash at its end: cards of links need their whole address.
         fresh: Whether to forget what was kept of earlier builds.
         tell: Is told what happens.
 
@@ -52,14 +61,14 @@ def make(folders: Folders, *, run: Path | None = None, fresh: bool = False, tell
     """
     if fresh:
         shutil.rmtree(folders.build, ignore_errors=True)
-    stamp, made_of = folders.build / STAMP, _made_of(run)
+    stamp, made_of = folders.build / STAMP, _made_of(run, address)
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
         tell("nothing has changed")
         return _count(folders)
     stamp.unlink(missing_ok=True)
     _write(folders, dict(_sources(folders, RUN if run else "", tell)))
     tell("making the pages")
-    _sphinx(folders)
+    _sphinx(folders, address)
     shutil.rmtree(folders.run, ignore_errors=True)
     if run:
         shutil.copytree(run, folders.run)
@@ -67,14 +76,14 @@ def make(folders: Folders, *, run: Path | None = None, fresh: bool = False, tell
     return _count(folders)
 
 
-def _made_of(run: Path | None) -> str:
+def _made_of(run: Path | None, address: str) -> str:
     """A hash of all that the site is made of; of the part that runs, its own list of what it has."""
     paths = [ROOT / name for name in READ]
     files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
     kept = (
         file for file in files if file.is_file() and "__pycache__" not in file.parts and ".grades" not in file.parts
     )
-    return hash_of(of_library(), of_files(kept), *([str(run.stat().st_mtime_ns)] if run else []))
+    return hash_of(of_library(), of_files(kept), address, *([str(run.stat().st_mtime_ns)] if run else []))
 
 
 def _count(folders: Folders) -> int:
@@ -99,6 +108,7 @@ def _sources(folders: Folders, run: str, tell: Callable[[str], None]) -> Iterato
         here = address_of(name, f"../{run}/") if run else ""
         page = lesson_page(facts, facts.lessons[name], notebook, run=here)
         yield f"lessons/{name}.ipynb", nbformat.writes(page).encode()
+        yield f"{EXTRA}/cards/{name}.png", card(facts.lessons[name].title, number_of(name), drawn_in(notebook))
     yield "index.md", with_lessons(front_page(), results, run and f"{run}/").encode()  # in the place of its words
     for place, content in pages_in_other_languages(facts, results, run):
         language, _, name = place.partition("/")
@@ -116,9 +126,10 @@ def _write(folders: Folders, texts: dict[str, bytes]) -> None:
             path.unlink()
 
 
-def _sphinx(folders: Folders) -> None:
+def _sphinx(folders: Folders, address: str) -> None:
     """Run Sphinx in a process of its own; every warning is an error."""
     command = [sys.executable, "-m", "sphinx", "-n", "-W", "-a", "--keep-going", "-q", "-j", "2", "-b", "html"]
+    command += ["-D", f"html_baseurl={address}"]
     places = ["-c", str(SITE), "-d", str(folders.doctrees), str(folders.source), str(folders.html)]
     if subprocess.run([*command, *places], cwd=ROOT, check=False).returncode:
         raise BookError("Sphinx finds fault with the pages named above; mend them")

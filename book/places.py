@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ROOT", "RUN", "Folders"]
+__all__ = ["EXTRA", "ROOT", "RUN", "Folders"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
 RUN = "run"
 """The folder of the site in which lessons run."""
+
+EXTRA = "extra"
+"""The folder of the source whose files are put into the site as they are."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autograder.building.data_files import data_files, strange_files, what_is_missing
 from autograder.building.editions import edition_files
 from autograder.building.headers import header_of
 from autograder.building.hints import hints_json
@@ -36,6 +37,7 @@ from autograder.building.notebooks import (
 )
 from autograder.building.pieces import refuse_skeletons
 from autograder.building.questions import Question, is_answer, split_questions
+from autograder.building.sentences import locale_files
 from autograder.building.slicing import (
     ExerciseSource,
     slice_exercise,
@@ -82,6 +84,7 @@ class BuildReport:
         by_hand: Those that a person gives besides.
         course: The file that was built from.
         drafts: Points of each assignment that is still being written, of which nothing was built.
+        strange: Files that nbgrader releases though neither lessons nor data have them: graded code lacks them.
     """
 
     files: tuple[BuiltFile, ...]
@@ -91,6 +94,7 @@ class BuildReport:
     course: Path
     drafts: Mapping[str, float] = field(default_factory=dict)
     by_hand: Mapping[str, float] = field(default_factory=dict)
+    strange: tuple[Path, ...] = ()
 
     @property
     def written(self) -> list[Path]:
@@ -148,15 +152,18 @@ def build(
         _check_totals(course, built)
     if verify_points is not None:
         for source in sources.values():
-            _check_points(source, verify_points)
+            _check_points(course, source, verify_points)
     texts = _texts(course, lessons, others)
+    data = data_files(course)
+    _refuse_overwritten(data, texts)
     kept = tuple(_put_aside(path) for path in texts if course.notebooks in path.parents and is_worked_in(path))
     files = tuple(BuiltFile(path, write(path, text)) for path, text in texts.items())
-    files += tuple(BuiltFile(to, write(to, path.read_bytes())) for to, path in _data_files(course).items())
-    totals = {built.lesson.name: _points(built.student) for built in lessons}
+    files += tuple(BuiltFile(to, write(to, path.read_bytes())) for to, path in data.items())
+    totals = {built.lesson.name: points_of(built.student) for built in lessons}
     drafts = {name: sum(each.points for each in course.of_assignment(name)) for name in course.drafts}
-    by_hand = {built.lesson.name: _points(built.student, by_hand=True) for built in lessons}
-    return BuildReport(files, tuple(_remove_stale(course, texts)), kept, totals, course.path, drafts, by_hand)
+    by_hand = {built.lesson.name: points_of(built.student, by_hand=True) for built in lessons}
+    removed, strange = tuple(_remove_stale(course, texts)), strange_files(course, {*texts, *data})
+    return BuildReport(files, removed, kept, totals, course.path, drafts, by_hand, strange)
 
 
 def build_lesson(course: Course, lesson: Lesson, sources: Mapping[str, ExerciseSource]) -> BuiltLesson:
@@ -415,7 +422,7 @@ def _check_leaks(course: Course, built: BuiltLesson, notebook: Notebook, answers
             )
 
 
-def _points(notebook: Notebook, by_hand: bool = False) -> float:
+def points_of(notebook: Notebook, by_hand: bool = False) -> float:
     """The points that hidden tests give; or those that a person gives, for answers to questions."""
     cells = (cell for cell in notebook.cells if is_answer(cell) == by_hand)
     points: list[float] = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in cells]
@@ -425,14 +432,14 @@ def _points(notebook: Notebook, by_hand: bool = False) -> float:
 def _check_totals(course: Course, built: BuiltLesson) -> None:
     wanted = sum(exercise.points for exercise in course.of_lesson(built.lesson.name))
     for notebook in (built.source, built.student):
-        if abs(_points(notebook) - wanted) > 1e-9:
+        if abs(points_of(notebook) - wanted) > 1e-9:
             raise CourseError(
-                f"{built.lesson.file}: its graded cells are worth {_points(notebook)} points, but "
+                f"{built.lesson.file}: its graded cells are worth {points_of(notebook)} points, but "
                 f"course.toml gives its exercises {wanted}; build again from unchanged files"
             )
 
 
-def _check_points(source: ExerciseSource, verify_points: VerifyPoints) -> None:
+def _check_points(course: Course, source: ExerciseSource, verify_points: VerifyPoints) -> None:
     exercise = source.exercise
     earned = verify_points(exercise, source.stub_cell).earned
     if earned > 0:
@@ -444,7 +451,7 @@ def _check_points(source: ExerciseSource, verify_points: VerifyPoints) -> None:
     if graded.earned < exercise.points:
         raise CourseError(
             f"course.toml: [[exercise]] {exercise.id}: the reference earns {graded.earned:g} of {exercise.points} "
-            f"points ({graded.lost}); correct the reference or its hidden tests"
+            f"points ({graded.lost}); {what_is_missing(course, exercise, graded.lost)}"
         )
 
 
@@ -461,18 +468,12 @@ def _texts(course: Course, lessons: list[BuiltLesson], others: Mapping[str, Mapp
     hints = hints_json(course)
     if hints is not None:
         texts[course.catalogue.with_name("hints.json")] = hints
-    return texts
+    return texts | locale_files(course)
 
 
-def _data_files(course: Course) -> dict[Path, Path]:
-    """Return the files that stand beside notebooks, by where their copies belong: nbgrader's source, and notebooks."""
-    found = {}
-    for assignment in course.assignments:
-        folder = course.data_of(assignment)
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            for beside in (course.directory / "source" / assignment, course.notebooks):
-                found[beside / path.relative_to(folder)] = path
-    return found
+def _refuse_overwritten(data: Mapping[Path, Path], texts: Mapping[Path, str]) -> None:
+    for to in data.keys() & texts.keys():
+        raise CourseError(f"{data[to]}: has the name of a notebook that the build makes; rename it")
 
 
 def _put_aside(path: Path) -> Path:

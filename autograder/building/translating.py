@@ -115,7 +115,7 @@ def faults(prose: Iterable[str], known: Mapping[str, str]) -> list[str]:
     """
     wanted = list(prose)
     missing = [f"is not translated: {_begin(each)}" for each in wanted if each not in known]
-    stale = [f"is in no lesson any more: {_begin(each)}" for each in known if each not in set(wanted)]
+    stale = [f"is not said any more: {_begin(each)}" for each in known if each not in set(wanted)]
     return missing + stale + [fault for each in wanted if each in known for fault in _differences(each, known[each])]
 
 

@@ -216,7 +216,8 @@ class Cluster:
         found = [each.exercise for each in entry.submission.exercises]
         if (entry.assignment, entry.lesson, entry.sha256, entry.state, found) != asked:
             raise ClusterError(
-                f"a worker of {self._scheduler} grades by another version of the grader; install the same one there"
+                f"a worker of {self._scheduler} grades by another version of the grader, or of a package that the "
+                "course requires; install the same one there"
             )
 
     def _is_stale(self, entry: Entry) -> bool:

@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -64,35 +64,76 @@ def grade_class(
         KeyboardInterrupt: If `progress` says that it is to stop.
     """
     progress = progress if progress is not None else Progress()
-    asked = {
-        name: tuple(each for each in judge.course.assignments[name].lessons if lessons is None or each in lessons)
-        for name in dict.fromkeys(work.assignment for work in works)
-    }
-    progress.total += sum(len(asked[work.assignment]) for work in works)
-    for names in asked.values():
-        for lesson in names:
-            judge.prepare(lesson)
-    open_works = {work: _Open(asked[work.assignment]) for work in works}
+    chosen = _lessons(judge, works, lessons)
+    prepare(judge, chosen)
     size = min(jobs or cores(), max(1, len(works)))
-    with _executor(judge, size, keep, write, claims, scheduler) as executor:
-        executor.add([Task(work) for work in works])
+    with executor_of(judge, size, keep=keep, write=write, claims=claims, scheduler=scheduler) as executor:
+        grading = Grading(executor, chosen, progress)
+        grading.add(works)
         while executor.busy:
             if progress.stopped:
                 raise KeyboardInterrupt
-            answers = executor.answers()
-            progress.at = executor.at
-            for done in answers:
-                progress.add(done)
-                executor.add(open_works[done.task.work].follow(done))
-                outcome = open_works[done.task.work].outcome(done.task.work)
-                if outcome is not None:
-                    progress.done += open_works.pop(outcome.work).left_out
-                    yield outcome
-            if not answers:
-                yield None
+            yield from grading.outcomes() or (None,)
 
 
-def _executor(judge: Judge, size: int, keep: bool, write: bool, claims: Claims | None, scheduler: str) -> Executor:
+def _lessons(judge: Judge, works: Iterable[Work], lessons: Collection[str] | None) -> dict[str, tuple[str, ...]]:
+    """The notebooks of each assignment that are to be graded."""
+    return {
+        name: tuple(each for each in judge.course.assignments[name].lessons if lessons is None or each in lessons)
+        for name in dict.fromkeys(work.assignment for work in works)
+    }
+
+
+def prepare(judge: Judge, lessons: Mapping[str, Iterable[str]]) -> None:
+    """Collect the tests and write the editions of some notebooks, before processes are forked that share them."""
+    for names in lessons.values():
+        for lesson in names:
+            judge.prepare(lesson)
+
+
+class Grading:
+    """Submissions that an executor is at; more may come at any time.
+
+    Args:
+        executor: The executor, which has begun.
+        lessons: The notebooks to grade of each assignment.
+        progress: Counts to keep up to date.
+    """
+
+    def __init__(self, executor: Executor, lessons: Mapping[str, tuple[str, ...]], progress: Progress) -> None:
+        self._executor, self._lessons, self._progress = executor, lessons, progress
+        self._open: dict[Work, _Open] = {}
+
+    def add(self, works: Iterable[Work]) -> None:
+        """Take submissions on."""
+        new = {work: _Open(self._lessons[work.assignment]) for work in works}
+        self._open |= new
+        self._progress.total += sum(len(each.lessons) for each in new.values())
+        self._executor.add([Task(work) for work in new])
+
+    def outcomes(self) -> list[Outcome]:
+        """Return the submissions finished since the last call; an empty list if none was for a moment.
+
+        Raises:
+            GraderError: As `Executor.answers`.
+            HiddenTestError: As `Executor.answers`.
+        """
+        found = []
+        answers = self._executor.answers()
+        self._progress.at = self._executor.at
+        for done in answers:
+            self._progress.add(done)
+            self._executor.add(self._open[done.task.work].follow(done))
+            outcome = self._open[done.task.work].outcome(done.task.work)
+            if outcome is not None:
+                self._progress.done += self._open.pop(outcome.work).left_out
+                found.append(outcome)
+        return found
+
+
+def executor_of(
+    judge: Judge, size: int, *, keep: bool, write: bool, claims: Claims | None, scheduler: str = ""
+) -> Executor:
     """Processes of this machine, or the workers of a cluster."""
     if not scheduler:
         return _Pool(judge, size, keep, write, claims)

@@ -26,7 +26,6 @@ from autograder.commands.common import (
     stopped,
 )
 from autograder.commands.showing import Lines, console_of, is_narrow, number, print_problems
-from autograder.common.unforeseen import unforeseen
 from autograder.course import Course, CourseError
 from autograder.course.loading import find_course, load_course
 
@@ -166,45 +165,13 @@ def _watched(outcomes: Iterator[Outcome | None], recorder: Recorder | None, prog
     with _shown(progress) as show:
         for outcome in outcomes:
             if outcome is not None:
-                problem = outcome.problem or _recorded(recorder, outcome)
+                problem = outcome.problem
+                if recorder is not None and not problem:
+                    problem = recorder.take(outcome.work.student, outcome.entries, outcome.kept)
                 yield f"{outcome.work.student}: {problem}" if problem else ""
                 for entry in outcome.entries:
                     yield from (f"{entry.student}: {said}" for said in entry.submission.ungraded)
             show()
-
-
-def _recorded(recorder: Recorder | None, outcome: Outcome) -> str:
-    """Record a submission, unless it is; say what kept it from being recorded."""
-    student = outcome.work.student
-    if recorder is None:
-        return ""
-    from autograder.results.changes import afresh
-    from autograder.results.regrade_log import AFRESH, logged
-
-    try:
-        with recorder.turn:
-            if _is_known(recorder, outcome) and recorder.is_recorded(student, outcome.entries):
-                recorder.keep(outcome.entries)  # an earlier run may have been killed just before
-                return ""
-            with logged(recorder.root, afresh(recorder.root, outcome.entries), AFRESH):
-                if recorder.is_stock:
-                    recorder.record(student, outcome.entries)
-                elif not recorder.hand_over(student, outcome.entries):
-                    raise CourseError("nbgrader could not record it; see what it said above")
-    except (CourseError, OSError) as error:
-        return str(error)
-    except Exception as error:  # the class goes on, whatever one submission does
-        return unforeseen("recording it", error)
-    return ""
-
-
-def _is_known(recorder: Recorder, outcome: Outcome) -> bool:
-    """Return whether a submission may be recorded: nothing of it is new, or another run has put it into the ledger."""
-    from autograder.results.ledger import read_entry
-
-    return outcome.kept or all(
-        read_entry(recorder.root, entry.student, entry.assignment, entry.lesson) == entry for entry in outcome.entries
-    )
 
 
 @contextmanager

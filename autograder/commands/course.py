@@ -35,6 +35,7 @@ def build(
     Example: autograder build
     """
     from autograder.building.build import build as build_course
+    from autograder.building.released import changes_after_release
     from autograder.judging.judge import Judge
 
     # It is written to: the repository's course is not meant by someone who is elsewhere.
@@ -64,6 +65,13 @@ def build(
         console.print(f"[yellow]kept[/yellow]     {escape(short(path))}: someone had worked in it")
     for path in report.removed:
         console.print(f"[yellow]removed[/yellow]  {escape(short(path))}")
+    for path in report.strange:
+        console.print(
+            f"[yellow]note[/yellow]     {escape(short(path))}: is released, and graded code does not find it; "
+            f"move it to data/{path.relative_to(report.course.parent).parts[1]}/, or delete it"
+        )
+    for said in changes_after_release(loaded):
+        console.print(f"[yellow]note[/yellow]     {escape(said)}")
     for lesson, worth in report.totals.items():
         by_hand = report.by_hand[lesson]
         console.print(f"{lesson}: {worth:g} points" + (f", and {by_hand:g} that a person gives" if by_hand else ""))

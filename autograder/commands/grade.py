@@ -27,6 +27,7 @@ from autograder.commands.common import (
     honest,
 )
 from autograder.commands.showing import steps
+from autograder.course import CourseError
 from autograder.course.loading import find_course, load_course
 
 if TYPE_CHECKING:
@@ -59,6 +60,10 @@ def grade(
         bool,
         typer.Option("--own", help="They are your own: where there is no sandbox, grade in a process, and say so."),
     ] = False,
+    asked: Annotated[
+        str | None,
+        typer.Option(metavar="ID,...", help="With --own: the exercises of a path, of which the next one is named."),
+    ] = None,
 ) -> None:
     """Grade notebooks, without nbgrader, and print the report.
 
@@ -98,7 +103,8 @@ def grade(
             for line in changed:
                 console.print(escape(line))
         if own:
-            console.print(f"\n{escape(report.together(submissions))}")
+            total = report.together(submissions, asked.split(",") if asked else None)
+            console.print(f"\n{escape(total)}")
     if any(each.ungraded for each in submissions):
         raise typer.Exit(BROKEN)
     if any(each.unreadable for each in submissions):
@@ -148,6 +154,10 @@ def doctor(
     for_class: Annotated[
         bool, typer.Option("--class", help="Look also at what a class on this server needs, and at who may read what.")
     ] = False,
+    environment: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The environment that students start, else /opt/minigrad-hub; for --class."),
+    ] = None,
     course: CourseOption = None,
 ) -> None:
     """Say how students' code is isolated on this machine, and why; with --class, whether a class can use this server.
@@ -160,13 +170,26 @@ def doctor(
       autograder doctor --class
     """
     if for_class:
-        return _doctor_of_class(course)
+        return _doctor_of_class(course, environment)
     from autograder.sandbox import choose, describe
 
     typer.echo(f"Python {sys.version.split()[0]}")
     typer.echo(describe())
+    _tell_packages(course)
     choose("auto")  # raises where there is none
     _refuse_another_grader()
+
+
+def _tell_packages(course: Path | None) -> None:
+    """Say which packages a sandbox shows: those of every course, and what the course at hand requires."""
+    from autograder.sandbox.packages import SHOWN
+
+    typer.echo(f"packages in a sandbox: {', '.join(SHOWN)}, and what these need")
+    with suppress(CourseError):  # a machine is looked at also where there is no course
+        course = course or find_course(anywhere=False)
+    if course is not None and (required := load_course(course, tree=False).versions()):
+        said = ", ".join(f"{name} {version}" for name, version in required.items())
+        typer.echo(f"  and, for {course / 'course.toml'}: {said}")
 
 
 def _refuse_another_grader() -> None:
@@ -180,11 +203,11 @@ def _refuse_another_grader() -> None:
         fail(f"{found}; {mend}; give the other one an environment of its own", REJECTED)
 
 
-def _doctor_of_class(course: Path | None) -> None:
-    from autograder.gradebook.class_server import examine
+def _doctor_of_class(course: Path | None, environment: Path | None) -> None:
+    from autograder.gradebook.class_server import ENVIRONMENT, examine
 
     console, wrong = Console(soft_wrap=True, highlight=False), 0
-    for each in examine(load_course(course or find_course(), tree=False)):
+    for each in examine(load_course(course or find_course(), tree=False), environment or ENVIRONMENT):
         wrong += bool(each.fix)
         console.print(f"{'[bold red]wrong[/]' if each.fix else '[green]ok[/]   '} {escape(str(each))}")
     if wrong:

@@ -13,7 +13,10 @@ from autograder.course.paths import CoursePath
 from autograder.course.tables import CourseError
 from autograder.library import CATALOGUE, MINIGRAD, Library
 
-__all__ = ["RANKS", "Assignment", "Course", "CourseError", "Exercise", "Lesson", "module_of", "split_object"]
+__all__ = [
+    "RANKS", "SHOWS", "Assignment", "Course", "CourseError", "Exercise", "Lesson", "Serving", "module_of",
+    "split_object",
+]  # fmt: skip
 
 RANKS = ("core", "more", "stretch")
 """The ranks of exercises: of the short way, of the whole course, for readers who want more."""
@@ -114,6 +117,25 @@ class Assignment:
     hides: tuple[str, ...] = ()
 
 
+SHOWS = ("points", "groups", "all")
+"""What a feedback page can show before the due date, from the least to the most."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How `autograder serve` marks on submit: the table `[serve]` of the file.
+
+    Attributes:
+        tries_per_day: Hand-ins of a student that are graded on one day, for each assignment.
+        wait: Minutes from one of them to the next.
+        shows: What feedback pages show before the due date, one of `SHOWS`.
+    """
+
+    tries_per_day: int = 10
+    wait: float = 1.0
+    shows: str = "groups"
+
+
 @dataclass(frozen=True)
 class Course:
     """A whole course.
@@ -137,6 +159,7 @@ class Course:
             graded.
         fewest_variants: Right answers written differently that it asks.
         paths: The ways through it that leave something out, by name.
+        serving: How hand-ins are marked at once; None where they are not.
     """
 
     path: Path
@@ -156,6 +179,7 @@ class Course:
     fewest_variants: int = 2
     hides_later: bool = False
     paths: Mapping[str, CoursePath] = field(default_factory=dict)
+    serving: Serving | None = None
 
     @property
     def directory(self) -> Path:
@@ -218,6 +242,19 @@ class Course:
     def data_of(self, assignment: str) -> Path:
         """Return the folder of the files that stand beside the notebooks of an assignment."""
         return self.directory / "data" / assignment
+
+    def versions(self) -> dict[str, str]:
+        """Return the installed versions of what the library requires besides what every sandbox shows.
+
+        Raises:
+            CourseError: If something is not installed.
+        """
+        from autograder.sandbox.packages import PackageMissing, versions_of  # only where something is graded
+
+        try:
+            return versions_of(self.library.requires)
+        except PackageMissing as error:
+            raise CourseError(f"{self.path.name}: [library]: 'requires' names {error}") from error
 
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise of that id.

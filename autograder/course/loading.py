@@ -13,12 +13,22 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 from autograder.common.python_text import parses
-from autograder.course import RANKS, Assignment, Course, CourseError, Exercise, Lesson, module_of, split_object
+from autograder.course import (
+    RANKS,
+    SHOWS,
+    Assignment,
+    Course,
+    CourseError,
+    Exercise,
+    Lesson,
+    Serving,
+    module_of,
+    split_object,
+)
 from autograder.course.paths import read_paths
 from autograder.course.tables import DISTRIBUTION, DOTTED, LESSON, MODULE, NAME, PACKAGE, Table
 from autograder.library import MINIGRAD, Library, library_named
@@ -26,6 +36,8 @@ from autograder.library import MINIGRAD, Library, library_named
 DEFAULT_COURSE = Path(__file__).resolve().parents[2] / "course"
 """The repository's own course."""
 
+
+MINUTES_A_DAY = 24 * 60
 
 HARDEST = 5
 """The difficulty of the hardest exercises."""
@@ -94,7 +106,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     hides_later = bool(head.take("hides_later", bool, optional=True))
     order = head.names("order", LESSON, [])
     head.close()
-    library, fewest = _library(top), _proof(top)
+    library, fewest, serving = _library(top), _proof(top), _serving(top)
     assignments, lessons = _assignments(top, file.parent / "lessons")
     _check_order(head, order, lessons)
     exercises = _exercises(top, lessons)
@@ -122,6 +134,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
         library=library,
         hides_later=hides_later,
         paths=paths,
+        serving=serving,
         **fewest,
     )
     if tree:
@@ -157,6 +170,24 @@ def _proof(top: Table) -> dict[str, int]:
         if count is not None and count < 0:
             raise table.fail(f"{name.removeprefix('fewest_')!r} is {count}; write 0 or more")
     return {name: count for name, count in asked.items() if count is not None}
+
+
+def _serving(top: Table) -> Serving | None:
+    """The limits and the reports of `autograder serve`; None where the course does not say."""
+    if "serve" not in top.keys():  # noqa: SIM118 - a table of the file, not a dict
+        return None
+    table, usual = top.table("serve"), Serving()
+    tries = table.take("tries_per_day", int, optional=True)
+    if tries is not None and tries < 1:
+        raise table.fail(f"'tries_per_day' is {tries}; write 1 or more")
+    wait = table.number("wait", zero=True) if "wait" in table.keys() else usual.wait  # noqa: SIM118
+    if wait > MINUTES_A_DAY:
+        raise table.fail(f"'wait' is {wait:g} minutes, more than a day; write at most {MINUTES_A_DAY}")
+    shows = table.take("shows", str, optional=True)
+    if shows not in (None, *SHOWS):
+        raise table.fail(f"'shows' is {shows!r}; write {', '.join(map(repr, SHOWS[:-1]))} or {SHOWS[-1]!r}")
+    table.close()
+    return Serving(tries or usual.tries_per_day, wait, shows or usual.shows)
 
 
 def _check_modules(file: Path, lessons: Mapping[str, Lesson], exercises: Mapping[str, Exercise]) -> None:
@@ -428,14 +459,7 @@ def _check_tree(course: Course) -> None:
     """Refuse a course that names objects or packages which do not exist, and a draft that is out already."""
     source = course.source
     file = course.path.name
-    for name in course.library.requires:
-        try:
-            distribution(name)
-        except PackageNotFoundError as error:
-            raise CourseError(
-                f"{file}: [library]: 'requires' names {name!r}, which is not installed here; install it where the "
-                "grader is, or correct the name"
-            ) from error
+    course.versions()
     for lesson in course.draft_lessons.values():
         _check_not_built(course, lesson)
     for assignment in (*course.assignments.values(), *course.drafts.values()):
@@ -449,6 +473,11 @@ def _check_tree(course: Course) -> None:
         others = (*exercise.gives_away, *exercise.hides)
         for dotted in (*exercise.objects, *others):
             if not _exists(source, dotted, whole=dotted in others):
+                if _exists(source, dotted, whole=False, kinds=(ast.AsyncFunctionDef,)):
+                    raise CourseError(
+                        f"{file}: [[exercise]] {exercise.id}: {dotted!r} is an 'async def', which cannot be named "
+                        "here; name a function or class that runs it, as by asyncio.run"
+                    )
                 raise CourseError(
                     f"{file}: [[exercise]] {exercise.id}: {source} has no {dotted!r}; "
                     "write it there or correct the name"
@@ -475,8 +504,10 @@ def _check_uses(course: Course, exercise: Exercise) -> None:
             )
 
 
-def _exists(source: Path, dotted: str, *, whole: bool) -> bool:
-    """Return whether a dotted name is a top-level function or class, or (if `whole` allows it) a module."""
+def _exists(
+    source: Path, dotted: str, *, whole: bool, kinds: tuple[type[ast.stmt], ...] = (ast.FunctionDef, ast.ClassDef)
+) -> bool:
+    """Return whether a dotted name is a top-level statement of some kinds, or (if `whole` allows it) a module."""
     try:
         file, names = split_object(source, dotted)
     except FileNotFoundError:
@@ -484,5 +515,4 @@ def _exists(source: Path, dotted: str, *, whole: bool) -> bool:
     if not names:
         return whole
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    return len(names) == 1 and any(isinstance(n, kinds) and n.name == names[0] for n in tree.body)
+    return len(names) == 1 and any(isinstance(n, kinds) and getattr(n, "name", "") == names[0] for n in tree.body)

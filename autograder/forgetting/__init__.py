@@ -185,9 +185,10 @@ class KeptData:
             yield Kept("lines of a table", path, count, partial(rewrite, path, text))
 
     def _on_pages(self, person: Person) -> Iterator[Kept]:
-        """Class reports, which `autograder report` makes again: all of them, where an id is too short to be found."""
+        """Pages about a class, made again later: all, where an id is too short to be found."""
         board = self.root / "reports" / "board.html"
-        pages = [each for each in (*self.root.glob("*.html"), *self.root.glob("reports/*.html")) if each != board]
+        found = (self.root.glob(pattern) for pattern in ("*.html", "reports/*.html", "reports/*.json"))
+        pages = [each for group in found for each in group if each != board]
         naming = filter(Mentions(person.names).is_in, pages) if tells(person.id) else pages
         yield _files("class reports that name the student", self.root / "reports", naming)
         # Its names are those that students chose, so that it does not tell whether the student is on it.

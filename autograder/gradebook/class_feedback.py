@@ -38,6 +38,7 @@ from autograder.gradebook.dates import Dates
 from autograder.gradebook.diagnosing import refuse_an_unusable_gradebook
 from autograder.gradebook.feedback import keep_open, rows_of
 from autograder.gradebook.settings import load_app
+from autograder.gradebook.tries import shown
 from autograder.grafting.tidying import course_of
 from autograder.reading.student_files import one_line
 from autograder.results.ledger import LEDGER, entry_path
@@ -208,7 +209,9 @@ class ClassFeedback:
         files = hash_files([*(file for file in own if file.is_file()), *templates, *code])
         assignment, today = course_of(self.root).assignments[self.assignment], dt.date.today()
         opens = [day is None or day <= today for day in (assignment.quotes_open, assignment.examples_open)]
-        return content_hash({"files": files, "open": opens, "versions": [version(each) for each in _PACKAGES]})
+        versions = [version(each) for each in _PACKAGES]
+        shows = shown(course_of(self.root), self.assignment, dt.datetime.now().astimezone())
+        return content_hash({"files": files, "open": opens, "shows": shows, "versions": versions})
 
     def _state(self, student: str, source: Path) -> str:
         """A hash of everything that a student's pages follow from."""

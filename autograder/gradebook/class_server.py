@@ -25,6 +25,9 @@ from autograder.gradebook.diagnosing import opened, refuse_an_unwritable_gradebo
 from autograder.gradebook.settings import load_app
 from autograder.sandbox import SandboxUnavailable, choose
 
+ENVIRONMENT = Path("/opt/minigrad-hub")
+"""The environment that students start, where docs/instructor/server.md puts it."""
+
 ROOM = 2 << 30
 """Bytes of free disk below which submissions, reports and backups of a class begin to fail."""
 
@@ -140,8 +143,13 @@ class Server:
         return [*dict.fromkeys(path.resolve() for path in places if path is not None and path.exists())]
 
 
-def examine(course: Course) -> Iterator[Finding]:
-    """Yield what is well and what is wrong, each with its fix."""
+def examine(course: Course, environment: Path = ENVIRONMENT) -> Iterator[Finding]:
+    """Yield what is well and what is wrong, each with its fix.
+
+    Args:
+        course: The course.
+        environment: The folder of the Python environment that students start.
+    """
     yield from _guarded("sandbox", _sandbox)
     server = Server.of(course)
     students: list[User] = []
@@ -150,6 +158,7 @@ def examine(course: Course) -> Iterator[Finding]:
     yield from _guarded("answers", lambda: _answers(server, students))
     yield from _guarded("exchange", lambda: _exchange(server))
     yield from _guarded("kernel", _kernel)
+    yield from _guarded("environment", lambda: _environment(environment, students))
     yield from _guarded("disk", lambda: _disk(server))
     yield from _guarded("clock", lambda: _clock(server, dt.datetime.now().astimezone()))
 
@@ -306,6 +315,42 @@ def _kernel() -> Iterator[Finding]:
         yield Finding("kernel", f"python3 starts {program}, which is not there", fix)
     else:
         yield Finding("kernel", f"python3, by {program}")
+
+
+def _environment(folder: Path, students: Sequence[User]) -> Iterator[Finding]:
+    """Look at an environment as students do: they start its Python and read what is installed there."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        how = "`--environment DIR` names the one that students start"
+        yield Finding("environment", f"not looked at, since {python} is not there; {how}")
+        return
+    packages = [path for site in folder.glob("lib/python3*/site-packages") for path in (site, *sorted(site.iterdir()))]
+    student = _fellow(students)
+    for path in (*_links(python), folder / "pyvenv.cfg", *packages):
+        if path.exists() and (closed := _closed(student, path)) is not None:
+            inside = closed.is_relative_to(folder)
+            again = f"`/usr/bin/python3 -m venv --clear {folder}`, and install anew what was there"
+            fix = f"`chmod -R o+rX {folder}`" if inside else again
+            yield Finding("environment", f"students cannot start {python}, for want of {closed}", fix)
+            return
+    yield Finding("environment", f"students can start {python}")
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """A path, and each one that it leads to by links."""
+    yield path
+    while path.is_symlink():
+        path = path.parent / path.readlink()
+        yield path
+
+
+def _closed(user: User, path: Path) -> Path | None:
+    """Return the folder that a user cannot pass on the way to a path, or the path itself if it cannot be read."""
+    for above in reversed(path.parents):
+        if not _may(user, above, stat.S_IXOTH):
+            return above
+    rights = (stat.S_IROTH, stat.S_IXOTH) if path.is_dir() else (stat.S_IROTH,)
+    return None if all(_may(user, path, right) for right in rights) else path
 
 
 def _disk(server: Server) -> Iterator[Finding]:

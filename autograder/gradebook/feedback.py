@@ -17,7 +17,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
 from autograder.common.atomic import remove
-from autograder.course import Course
+from autograder.course import SHOWS, Course
+from autograder.gradebook import tries
 from autograder.gradebook.blueprints import NO_RESPONSE
 from autograder.gradebook.dates import Dates
 from autograder.gradebook.diagnosing import opened, refuse_an_unusable_gradebook
@@ -41,6 +42,7 @@ from autograder.judging.examples import released
 from autograder.reading.student_files import one_line
 from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
+from autograder.results.shortening import outlined, unquoted_notes
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
 
 _EXAMPLE = re.compile(f"{re.escape(EXAMPLE_BEGINS)}.*?{re.escape(EXAMPLE_ENDS)}", re.DOTALL)
@@ -146,16 +148,19 @@ class CurrentReports(_Step):
         refuse_an_unusable_gradebook(coursedir.db_url)  # of which the next step, nbgrader's own, would not say why
         root = Path(coursedir.root)
         course, today = course_of(root), dt.date.today()
+        kind = tries.shown(course, names["assignment"], dt.datetime.now().astimezone())
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:
-            shown = released(entry.submission, course, today)
+            shown = _as_shown(released(entry.submission, course, today), kind)
             fill(nb, shown, course, is_for_page=True)
             _drop_numbers(nb)
             names["shown"] = shown
         else:
             assignment = course.assignments[names["assignment"]]
             if _waits(assignment.quotes_open, today):
-                _drop_reports(nb, assignment.quotes_open)
+                _drop_reports(nb, f"The report is shown from {assignment.quotes_open}, when the answers are open.")
+            elif kind != SHOWS[-1]:
+                _drop_reports(nb, "The report is shown after the due date.")
             elif _waits(assignment.examples_open, today):
                 _drop_examples(nb)
         return nb, resources
@@ -264,12 +269,19 @@ def _waits(opens: dt.date | None, today: dt.date) -> bool:
     return opens is not None and today < opens
 
 
-def _drop_reports(notebook: nbformat.NotebookNode, opens: dt.date | None) -> None:
+def _as_shown(submission: Submission, kind: str) -> Submission:
+    """The report as far as it is shown, where hand-ins are marked at once."""
+    if kind == SHOWS[-1]:
+        return submission
+    exercises = tuple(outlined(each, groups=kind == "groups") for each in submission.exercises)
+    return replace(submission, exercises=exercises, notes=unquoted_notes(submission.notes))
+
+
+def _drop_reports(notebook: nbformat.NotebookNode, sentence: str) -> None:
     """Leave the points and take the reports out, where nothing is known but what stands in them."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if "text/html" in output.get("data", {}):
-                sentence = f"The report is shown from {opens}, when the answers are open."
                 output["data"] = nbformat.from_dict({"text/html": f"<p>{sentence}</p>", "text/plain": sentence})
 
 

@@ -338,7 +338,7 @@ def _judge(root: Path, isolation: str, hidden: Path) -> Judge:
     from autograder.judging.judge import Judge
 
     course = course_of(root)
-    key, state = (root.resolve(), isolation, hidden), _state(course, hidden)
+    key, state = (root.resolve(), isolation, hidden), sources_of(course, hidden)
     if key in _judges and _judges[key][0] != state:
         _judges.pop(key)[1].close()
     if key not in _judges:
@@ -348,7 +348,7 @@ def _judge(root: Path, isolation: str, hidden: Path) -> Judge:
     return _judges[key][1]
 
 
-def _state(course: Course, hidden: Path) -> str:
+def sources_of(course: Course, hidden: Path) -> str:
     """Return a fingerprint of a warm judge's sources: time and size of every file that it follows from."""
     files = [course.path, *course.source.rglob("*.py"), *hidden.glob("*.py"), *hidden.parent.glob(str(SEEN))]
     return repr([(str(file), (status := file.stat()).st_mtime_ns, status.st_size) for file in sorted(files)])

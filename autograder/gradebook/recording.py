@@ -37,6 +37,7 @@ from sqlalchemy.orm import Session, scoped_session, sessionmaker
 from autograder.building.notebooks import dump
 from autograder.common.atomic import PREFIX, Aside, sweep
 from autograder.common.files import copy, put
+from autograder.common.unforeseen import unforeseen
 from autograder.course import CourseError
 from autograder.gradebook.blueprints import Blueprint, has_id, score
 from autograder.gradebook.dates import Dates, Penalties, handed_in_at, penalty_change
@@ -56,8 +57,8 @@ from autograder.gradebook.turns import Turn
 from autograder.grafting.collecting import regraft
 from autograder.grafting.tidying import ORIGINALS, course_of
 from autograder.grafting.written import Marks, answers_of
-from autograder.results.changes import Change, is_recorded_already
-from autograder.results.ledger import Entry, write_recorded
+from autograder.results.changes import Change, afresh, is_recorded_already
+from autograder.results.ledger import Entry, read_entry, write_recorded
 from autograder.results.regrade_log import AFRESH, logged
 
 ATTEMPTS = 3
@@ -281,6 +282,37 @@ class Recorder:
         return row.timestamp == handed_in_at(self._came(student)) and wanted.items() <= scores.items()
 
     # Recording -----------------------------------------------------------------------------------------------
+
+    def take(self, student: str, entries: Sequence[Entry], kept: bool) -> str:
+        """Record a student's results, by nbgrader's own steps where the course has some, unless they are recorded.
+
+        Args:
+            student: nbgrader's student id.
+            entries: The results.
+            kept: Whether all of them had been found before.
+
+        Returns:
+            What kept them from being recorded; empty if nothing did.
+        """
+        try:
+            with self.turn:
+                if (kept or self._is_in_ledger(entries)) and self.is_recorded(student, entries):
+                    self.keep(entries)  # an earlier run may have been killed just before
+                    return ""
+                with logged(self.root, afresh(self.root, entries), AFRESH):
+                    if self.is_stock:
+                        self.record(student, entries)
+                    elif not self.hand_over(student, entries):
+                        raise CourseError("nbgrader could not record it; see what it said above")
+        except (CourseError, OSError) as error:
+            return str(error)
+        except Exception as error:  # the class goes on, whatever one submission does
+            return unforeseen("recording it", error)
+        return ""
+
+    def _is_in_ledger(self, entries: Sequence[Entry]) -> bool:
+        """Return whether another run has put results into the ledger since."""
+        return all(read_entry(self.root, each.student, each.assignment, each.lesson) == each for each in entries)
 
     def record(
         self, student: str, entries: Sequence[Entry], penalties: Mapping[str, float | None] | None = None

@@ -9,6 +9,7 @@ The clean tree is made aside and renamed into place: SIGKILL leaves the whole tr
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 import os
@@ -183,6 +184,11 @@ def _holds(folder: Path, submission: Path) -> bool:
         return all(read_bytes(copy) == read_bytes(path) for path, copy in files)
     except (OSError, Unreadable):
         return False
+
+
+def taken_at(originals: Path) -> list[dt.datetime]:
+    """When each of a student's submissions was taken in, by this machine's clock; one content counts once."""
+    return sorted(dt.datetime.fromtimestamp(folder.stat().st_mtime, dt.UTC) for folder in _kept(originals))
 
 
 def _kept(originals: Path) -> list[Path]:

@@ -9,7 +9,18 @@ from contextlib import contextmanager
 from typing import Any
 
 _HERE = "\0"
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_FIRST = (
+    "the first value",
+    "the second value",
+    "the third value",
+    "the fourth value",
+    "the fifth value",
+    "the sixth value",
+    "the seventh value",
+    "the eighth value",
+    "the ninth value",
+    "the tenth value",
+)
 
 NO_RETURN = "None is what a function gives without a `return`: is one missing?"
 PAIR = "`max(dim)` returns a pair, the largest values and where they were: take its `.values`"
@@ -152,7 +163,7 @@ def _of_values(place: tuple[str, ...]) -> str:
     number = place[0][1:-1]
     if not number.isdigit():
         return f" at index {''.join(place)}"
-    which = f"the {_ORDINALS[int(number)]} value" if int(number) < len(_ORDINALS) else f"value number {int(number) + 1}"
+    which = _FIRST[int(number)] if int(number) < len(_FIRST) else f"value number {int(number) + 1}"
     return f" in {which}, at index {_index(place[1:])}" if place[1:] else f" as {which}"
 
 

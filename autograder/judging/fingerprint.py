@@ -1,8 +1,9 @@
 """The fingerprint of a result: everything that it follows from, hashed.
 
-A cached result is reused only for the same cells, tests, edition of the library, seed, limits, isolation and grader
-code. The points of a group are no part of it: `scoring.py` counts the same verdicts by today's points, and an edition
-that grades lists every exercise with 0 points. So other points in `course.toml` run no code.
+A cached result is reused only for the same cells, tests, edition of the library, seed, limits, isolation, data files,
+versions of the packages that a course requires, and grader code. The points of a group are no part of it: `scoring.py`
+counts the same verdicts by today's points, and an edition that grades lists every exercise with 0 points. So other
+points in `course.toml` run no code.
 """
 
 from __future__ import annotations
@@ -38,7 +39,12 @@ class Fingerprint:
         self._kinds = read_kinds(hidden.parent / KINDS)
         self._course = course
         self._hidden = hidden
-        self._how = {"seed": course.seed, "isolation": isolation, "shrink_seconds": shrink_seconds}
+        self._how = {
+            "seed": course.seed,
+            "isolation": isolation,
+            "shrink_seconds": shrink_seconds,
+            "packages": course.versions(),
+        }
         self._limits = {
             each.id: Limits.from_mapping({**course.limits, **each.limits}) for each in course.exercises.values()
         }

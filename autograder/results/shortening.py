@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from autograder.results import NOT_BEGUN, Example, Graded, Verdict
+from autograder.results import NOT_BEGUN, Example, Graded, Verdict, format_points
 from autograder.results.causes import PLACE
 from autograder.results.pictures import said
 
@@ -124,14 +124,34 @@ def unquoted(graded: Graded, until: dt.date) -> Graded:
     verdicts = tuple(
         each if each.passed else replace(each, reason=_happened(each.reason, each.failure)) for each in graded.verdicts
     )
-    reason = graded.reason if graded.reason in NOT_BEGUN else graded.reason and _happened(graded.reason, "error")
+    reason = _own_reason(graded)
     note = f"What the code answered and said is shown from {until}, when the answers are open."
     return replace(graded, reason=reason, verdicts=verdicts, notes=(*unquoted_notes(graded.notes), note))
+
+
+def outlined(graded: Graded, *, groups: bool) -> Graded:
+    """The same points, without what was seen: neither an input, nor which test failed, nor a word of the code's.
+
+    Args:
+        graded: The result.
+        groups: Whether to say the points of each group.
+    """
+    parts = ", ".join(
+        f"{each.name} {format_points(each.earned)} of {format_points(each.points)}" for each in graded.groups
+    )
+    said = [f"Points by group: {parts}."] if groups and graded.verdicts else []
+    notes = (*said, *unquoted_notes(graded.notes), "What was seen is shown after the due date.")
+    return replace(graded, verdicts=(), reason=_own_reason(graded), notes=notes)
 
 
 def unquoted_notes(notes: Iterable[str]) -> tuple[str, ...]:
     """Return the notes of grafting on a notebook, without what cells said when they ran."""
     return tuple(note for note in notes if not _CELL.match(note))
+
+
+def _own_reason(graded: Graded) -> str:
+    """Why nothing could be tested, in the grader's own words."""
+    return graded.reason if graded.reason in NOT_BEGUN else graded.reason and _happened(graded.reason, "error")
 
 
 def _happened(reason: str, failure: str) -> str:

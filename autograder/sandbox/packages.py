@@ -4,15 +4,20 @@ It is the same on every machine, but for what a course requires besides. What el
 other words among it, is not there.
 """
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
-ALLOWED = ("numpy", "numba", "matplotlib", "cloudpickle", "ipython", "anywidget", "rich")
+SHOWN = ("numpy", "numba", "matplotlib", "cloudpickle", "ipython", "anywidget", "rich")
 """Distributions that a sandbox shows, with those that they require."""
+
+
+class PackageMissing(Exception):
+    """A distribution is not installed; the message says which, and what to do."""
 
 
 @cache
@@ -24,7 +29,7 @@ def packages(requires: tuple[str, ...] = ()) -> tuple[tuple[Path, str], ...]:
     Args:
         requires: Distributions that a course requires besides.
     """
-    found, to_do, seen = dict[str, Path](), [*ALLOWED, *requires], set[str]()
+    found, to_do, seen = dict[str, Path](), [*SHOWN, *requires], set[str]()
     while to_do:
         name = to_do.pop()
         try:
@@ -39,6 +44,34 @@ def packages(requires: tuple[str, ...] = ()) -> tuple[tuple[Path, str], ...]:
         places = {"/".join(parts) for parts in _places(file.parts for file in installed.files or ())}
         found |= {place: Path(str(installed.locate_file(place))).resolve() for place in places}
     return tuple((path, place) for place, path in sorted(found.items()) if path.exists())
+
+
+def modules_of(requires: Iterable[str]) -> frozenset[str]:
+    """The names by which distributions are imported that are installed here."""
+    files = (parts for name in requires for parts in _places(file.parts for file in distribution(name).files or ()))
+    names = (parts[0].removesuffix(".py") for parts in files)
+    return frozenset(name for name in names if name.isidentifier() and name != "__pycache__")
+
+
+def versions_of(requires: Iterable[str]) -> dict[str, str]:
+    """The installed versions of distributions.
+
+    Raises:
+        PackageMissing: If one is not installed.
+    """
+    return {name: _version(name) for name in requires}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        if meant := packages_distributions().get(name):
+            raise PackageMissing(f"{name!r}, which is a name to import; write {meant[0]!r}, as pip does") from None
+        raise PackageMissing(
+            f"{name!r}, which is not installed here; install it by `{sys.executable} -m pip install {name}`, or "
+            "correct the name"
+        ) from None
 
 
 def _places(files: Iterator[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

@@ -11,19 +11,20 @@ import cloudpickle
 
 from autograder.library import MINIGRAD, Library
 from autograder.sandbox.model import ProbeError
-from autograder.sandbox.packages import packages
+from autograder.sandbox.packages import modules_of
 
 ALLOWED_MODULES = frozenset({"functools", "itertools", "math", "numpy", "operator", "random"})
 _IN_THE_SANDBOX = frozenset(
     {
-        *("collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "fractions", "io", "json"),
-        *("numba", "re", "sqlite3", "statistics", "string", "time", "types", "typing"),
+        *("bisect", "calendar", "collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal"),
+        *("enum", "fractions", "heapq", "io", "json", "matplotlib", "numba", "pathlib", "re", "sqlite3", "statistics"),
+        *("string", "textwrap", "time", "types", "typing", "warnings", "zoneinfo"),
     }
 )
 """Modules that a probe may import where it runs; beside the tests they would be imported without need."""
 _NAME = "observe"
 _MOST_PACKED = 1000
-_PACKED: dict[tuple[types.CodeType, str, int, str], tuple[dict[str, Any], bytes]] = {}
+_PACKED: dict[tuple[types.CodeType, str, int, str, tuple[str, ...]], tuple[dict[str, Any], bytes]] = {}
 _GLOBAL_READS = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
 
 
@@ -46,7 +47,7 @@ def pack_probe(fn: Callable[..., Any], library: Library = MINIGRAD) -> bytes:
     if fn.__defaults__ or fn.__kwdefaults__:
         raise ProbeError(f"probe {fn.__name__} has default values; pass values as arguments")
     # A test defines its probe anew for each submission: the same code, over the same globals.
-    key = (code, fn.__qualname__, id(fn.__globals__), library.package)
+    key = (code, fn.__qualname__, id(fn.__globals__), library.package, library.requires)
     kept = _PACKED.get(key)
     if kept is None or kept[0] is not fn.__globals__:
         if len(_PACKED) >= _MOST_PACKED:
@@ -56,8 +57,7 @@ def pack_probe(fn: Callable[..., Any], library: Library = MINIGRAD) -> bytes:
 
 
 def _importable(library: Library) -> frozenset[str]:
-    own = {library.package, *(place for _, place in packages(library.requires) if place.isidentifier())}
-    return ALLOWED_MODULES | _IN_THE_SANDBOX | (own if library.requires else {library.package})
+    return ALLOWED_MODULES | _IN_THE_SANDBOX | {library.package} | modules_of(library.requires)
 
 
 def _pack(fn: types.FunctionType, code: types.CodeType, importable: Collection[str]) -> bytes:

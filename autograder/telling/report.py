@@ -14,7 +14,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -331,10 +331,16 @@ def _total(submissions: Iterable[Submission]) -> str:
     return f"{format_points(earned)} of {format_points(points)} points"
 
 
-def together(submissions: Sequence[Submission]) -> str:
-    """Return the last line for the author of the notebooks: the sum of points, and the next exercise with a gap."""
+def together(submissions: Sequence[Submission], asked: Container[str] | None = None) -> str:
+    """Return the last line for the author of the notebooks: the sum of points, and the next exercise with a gap.
+
+    Args:
+        submissions: What was graded.
+        asked: The exercises that the author's path asks for; all of them by default.
+    """
     total = f"together {_total(submissions)}"
-    gaps = (each.exercise for submission in submissions for each in submission.exercises if each.earned < each.points)
+    graded = (each for submission in submissions for each in submission.exercises)
+    gaps = (each.exercise for each in graded if each.earned < each.points and (asked is None or each.exercise in asked))
     if (gap := next(gaps, None)) is None:
         return f"{total}. Next: `minigrad` says what to do."
     return f"{total}. Next: {gap}: `minigrad hint {gap}`, `minigrad solution {gap}`."

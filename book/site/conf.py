@@ -2,12 +2,16 @@
 
 import gc
 import sys
+import textwrap
+from html import escape
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from docutils import nodes
+from markupsafe import Markup
 from sphinx.application import Sphinx
 
 import minigrad
@@ -56,10 +60,14 @@ nitpick_ignore_regex = [
 
 html_theme = "furo"
 html_title = "minigrad"
-html_static_path = ["static"]
-html_static_path = ["static", str(Path(minigrad.__file__).parent / "widgets" / "widgets.css")]
+_BOOK = Path(__file__).parents[1]
+html_static_path = [
+    "static",
+    str(Path(minigrad.__file__).parent / "widgets" / "widgets.css"),
+    *(str(_BOOK / name) for name in ("states.py", "explorers.py", "needed.py")),  # for Python in cells-worker.js
+]
 html_css_files = ["widgets.css", "book.css"]
-html_js_files = ["scrolling.js", ("explorers.js", {"defer": "defer"})]
+html_js_files = ["scrolling.js", ("explorers.js", {"defer": "defer"}), ("cells.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
@@ -76,6 +84,26 @@ def setup(app: Sphinx) -> None:
     """Say what browsers and screen readers ask and the theme leaves out, after the theme has said its part."""
     app.connect("html-page-context", _name_language, priority=900)
     app.connect("html-page-context", _level_captions, priority=900)
+    app.connect("html-page-context", _describe, priority=900)
+    app.connect("config-inited", lambda app, config: config.html_extra_path.append(str(app.srcdir / "extra")))
+
+
+def _describe(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+    """Say in a page's head what others show beside a link to it: title, first sentence, and a lesson's card."""
+    if doctree is None:
+        return
+    paragraphs = list(doctree.findall(nodes.paragraph))
+    of_text = [each for each in paragraphs if isinstance(each.parent, nodes.section)]  # not a lesson's head
+    words = " ".join(next((each.astext() for each in of_text or paragraphs), "").split())
+    said = {"og:title": Markup(context["title"]).striptags(), "og:type": "article", "og:site_name": project}
+    said |= {"og:description": textwrap.shorten(words, 200, placeholder=" ...")}
+    card = f"cards/{page.rpartition('/')[2]}.png"
+    if (Path(app.srcdir) / "extra" / card).is_file() and "lessons/" in page:
+        base = app.config.html_baseurl
+        said |= {"og:image": f"{base}{card}" if base else context["pathto"](card, 1)}
+        said |= {"og:image:width": "1200", "og:image:height": "630", "og:image:alt": said["og:title"]}
+        said |= {"twitter:card": "summary_large_image"}
+    context["metatags"] += "".join(f'<meta property="{name}" content="{escape(text)}"/>' for name, text in said.items())
 
 
 def _level_captions(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: object) -> None:

@@ -6,20 +6,48 @@ import io
 import itertools
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import Progress
+from typer.core import TyperGroup
 
 import minigrad
 from minigrad import exercises
 from minigrad.commands import checking, grading, lessons, machine, reviewing
 from minigrad.commands.common import console, table_of
 from minigrad.errors import MinigradError
+from minigrad.exercises.telling import ENGLISH, language, speak_in, told
 from minigrad.machine import packages
 from minigrad.tutor import hints
 
+
+class _Commands(TyperGroup):
+    """The commands, with their help in the language of the folder."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None and language() != ENGLISH:
+            _explain(found)
+        return found
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help of all commands."""
+        if language() != ENGLISH:
+            _explain(self)
+        return str(super().get_help(ctx))
+
+
+def _explain(command: Any) -> None:
+    """Put the help of a command, and of its options, into the language of the folder."""
+    for each in (command, *command.params):
+        if getattr(each, "help", None):
+            each.help = "\n\n".join(told(" ".join(part.split())) for part in each.help.split("\n\n"))
+
+
 app = typer.Typer(
+    cls=_Commands,
     add_completion=False,
     rich_markup_mode="markdown",
     help="Rebuild the heart of PyTorch: see the exercises, check your notebooks, train the network you own.\n\n"
@@ -33,6 +61,7 @@ def _alone(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
+    speak_in(None)
     if version:
         console.print(f"minigrad {minigrad.__version__}")
         raise typer.Exit
@@ -132,5 +161,5 @@ def main() -> None:
         app()
     except (MinigradError, OSError) as error:
         said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
-        print(f"minigrad: {said}", file=sys.stderr)
+        print(f"minigrad: {told(said)}", file=sys.stderr)
         sys.exit(2)

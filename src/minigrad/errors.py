@@ -58,11 +58,10 @@ class ExerciseNotDone(MinigradError):
     def __init__(self, exercise: str, lesson: str | None = None) -> None:
         self.exercise = exercise
         self.lesson = lesson or _lesson_of(exercise)
-        where = f" (lesson {self.lesson})" if self.lesson else ""
         super().__init__(
-            f"{exercise} is not written yet{where}: do that exercise first (its cell must run without an error), then "
-            "run this again; if you did it in another notebook, `minigrad.use()` brings it here, or "
-            "`minigrad.use('that/folder')` from elsewhere"
+            f"{exercise} is not written yet{f' (lesson {self.lesson})' if self.lesson else ''}: "
+            "do that exercise first (its cell must run without an error), then run this again; if you did it in "
+            "another notebook, `minigrad.use()` brings it here, or `minigrad.use('that/folder')` from elsewhere"
         )
 
     def __reduce__(self) -> tuple[type[ExerciseNotDone], tuple[str, str | None]]:

@@ -9,12 +9,13 @@ other. What the outermost one returns is constant.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from minigrad import autodiff, autograd, dual
-from minigrad.batching import Batched
+from minigrad.batching import Batched, axis_to_front
 from minigrad.functions import Function
 from minigrad.tensors import Tensor, creation
 
@@ -27,6 +28,7 @@ __all__ = [
     "gradients",
     "hessian",
     "hvp",
+    "is_vmap",
     "jacfwd",
     "jacrev",
     "largest_bend",
@@ -309,6 +311,59 @@ def largest_bend(f: Callable[[Any], Any], x: Any, v: Any, steps: int = 20) -> fl
         bend: float = (v * product).sum().item()
         v = product
     return bend
+    ### END SOLUTION
+
+
+def is_vmap(vmap: Callable[..., Any]) -> bool:
+    """Decide by trying whether a function does what `batching.vmap` should.
+
+    A function that agrees with a loop over the examples is right, even if it is a loop.
+
+    Args:
+        vmap: The function. It takes a function of one example's tensors, and `in_axes`:
+            for each argument the axis that counts the examples, or None if all share
+            the argument; one number, or None, serves for all arguments.
+
+    Returns:
+        True if
+
+        - each result is that of the loop, stacked along axis 0: in its shape, in its
+          numbers, and in the order of the examples. The function of one example may do
+          all that a `Batched` can do, use tensors that are no arguments, return a tuple
+          of results, and a result such as 7.0, the same for all examples. It may be the
+          `grad` of another one, also in an argument that all examples share;
+        - a call raises a ValueError if its arguments disagree about the number of
+          examples, or if none of them counts any.
+
+        An error of the function under test may pass through: it refuses as well.
+    """
+    ### BEGIN SOLUTION
+
+    def agrees(f: Callable[..., Any], in_axes: Any, *args: Any) -> bool:
+        axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
+        pairs = zip(args, axes, strict=True)
+        columns = [itertools.repeat(x) if axis is None else axis_to_front(x, axis) for x, axis in pairs]
+        rows, found = [f(*each) for each in zip(*columns, strict=False)], vmap(f, in_axes)(*args)
+        if not isinstance(found, tuple):
+            rows, found = [(row,) for row in rows], (found,)
+        wanted = [[creation.as_tensor(y).tolist() for y in column] for column in zip(*rows, strict=True)]
+        return [each.tolist() for each in found] == wanted
+
+    def refuses(in_axes: Any, *args: Any) -> bool:
+        try:
+            vmap(lambda x, y: x * y, in_axes)(*args)
+        except ValueError:
+            return True
+        return False
+
+    x = creation.arange(24.0).view(2, 3, 4)
+    return (
+        agrees(lambda a: (a.sum(dim=0), a.sum(dim=-1), 7.0), -1, x)
+        and agrees(lambda a, b: a * b + x.view(4, 2, 3), -1, x[0], x)
+        and agrees(grad(lambda w, a: ((w * a).sum() - 1.0) ** 2), (None, 0), x[0, 0], x[0])
+        and refuses(0, creation.ones(3), creation.ones(1))
+        and refuses(None, x, x)
+    )
     ### END SOLUTION
 
 

@@ -11,6 +11,7 @@ inference, 2020 (greedy by size)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.program import simplify
+from minigrad.program import simplify, trace
 from minigrad.symbols import OPS, Equation, Program, Var, call, type_of_numbers
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "compiled",
     "emit",
     "fuse",
+    "is_safe",
     "left_behind",
     "lifetimes",
     "peak",
@@ -232,6 +234,61 @@ def peak(values: dict[Var, Lifetime], places: dict[Var, int]) -> int:
     192
     """
     return max((places[x] + values[x].size for x in values), default=0)
+
+
+def is_safe(
+    lifetimes: Callable[[Program, Sequence[Group]], dict[Var, Lifetime]],
+    plan_memory: Callable[[dict[Var, Lifetime]], dict[Var, int]],
+) -> bool:
+    """Decide by trying whether a plan of memory ever loses a value.
+
+    ``plan_memory(lifetimes(program, groups))`` is the plan: for each value with a
+    place, the number of its first byte. It is all that counts. Lifetimes that the
+    function under test made are no proof of anything: it plans by its own mistakes.
+
+    Args:
+        lifetimes: The first half, with the arguments of `lifetimes` here.
+        plan_memory: The other half, with those of `plan_memory` here.
+
+    Returns:
+        True if in every program, however its equations are grouped,
+
+        - no two values that are in memory at one step share a byte. A value takes
+          `Var.nbytes` from its place on. It is in memory from the step that writes it
+          to the last one that reads it or a view of it; both steps belong to that;
+        - no output has a place, and no base of which an output is a view;
+        - each place is a multiple of 64.
+
+        A value without a place has memory of its own. That is safe, and so is a plan
+        that takes more memory than it has to.
+    """
+    ### BEGIN SOLUTION
+    chance = np.random.default_rng(0)
+    ways = (lambda a, b: a * b, lambda a, _: a.T, lambda a, _: a.T @ a, lambda a, _: a.sum(axis=0, keepdims=True))
+
+    def drawn(x: Any) -> Any:
+        known = [x * 2.0]
+        for choice in chance.integers(0, 4, 20):
+            a, b = (known[i] for i in chance.integers(0, len(known), 2))
+            known.append(ways[choice](a, b))
+        return tuple(known[-2:])
+
+    for _ in range(32):
+        program = trace(drawn, np.zeros((9, 9)))
+        groups = fuse(program)
+        places = plan_memory(lifetimes(program, groups))
+        base = base_of(program)
+        first = {each.output: step for step, group in enumerate(groups) for each in group.equations}
+        last = first | {base.get(x, x): step for step, group in enumerate(groups) for x in group.reads()}
+        there = {x: Lifetime(x.nbytes, first[x], last[x]) for x in places}
+        for x, y in itertools.combinations(places, 2):
+            apart = places[x] + x.nbytes <= places[y] or places[y] + y.nbytes <= places[x]
+            if there[x].meets(there[y]) and not apart:
+                return False
+        if any(base.get(x, x) in places for x in program.outputs) or any(place % 64 for place in places.values()):
+            return False
+    return True
+    ### END SOLUTION
 
 
 def emit(group: Group, outputs: Sequence[Var]) -> str:

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from autograder.building import translating
+from autograder.building.sentences import faults_of_sentences, sentences
 from autograder.course.loading import load_course
 from book.course_facts import Facts
 from book.executing import BookError
@@ -19,6 +20,9 @@ from book.wording import Said
 FACTS = Facts()
 PROSE = prose_of_pages(FACTS)
 EVERY = [(language, page) for language in FACTS.course.languages for page in PROSE]
+SAID = sentences(FACTS.course)
+MISSING = {"zh_CN": {"checks": 0, "hints": 0, "messages": 0, "minitorch": 0}}
+"""How many sentences of the library have no translation yet, by language and catalogue. It may only become fewer."""
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +44,21 @@ def test_a_catalogue_is_as_the_command_writes_it(language, page):
     before = path.read_bytes()
     assert not translating.update(FACTS.course, language, page, PROSE[page])
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("language", "catalogue"), [(each, name) for each in FACTS.course.languages for name in SAID])
+def test_what_the_library_says_is_translated(language, catalogue):
+    """No sentence has lost a place or code, none is stale, and no more are missing than are listed."""
+    faults = faults_of_sentences(SAID[catalogue], translating.translation(FACTS.course, language, catalogue))
+    missing = [each for each in faults if each.startswith("is not translated")]
+    assert [each for each in faults if each not in missing] == []
+    assert len(missing) == MISSING[language][catalogue], missing
+
+
+@pytest.mark.parametrize(("language", "catalogue"), [(each, name) for each in FACTS.course.languages for name in SAID])
+def test_a_catalogue_of_sentences_is_as_the_command_writes_it(language, catalogue):
+    """`python -m book translate` changes nothing."""
+    assert not translating.update(FACTS.course, language, catalogue, SAID[catalogue])
 
 
 def test_there_is_a_chinese_edition():

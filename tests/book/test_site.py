@@ -4,12 +4,14 @@ import ast
 import re
 import subprocess
 import sys
+from html import unescape
 
 import nbformat
 import pytest
 from axe import serious
 from keyboard import walked
 
+from book.cards import card
 from book.course_facts import Facts
 from book.guides import doors, guides
 from book.indexes import indexes
@@ -17,7 +19,7 @@ from book.languages import pages_in_other_languages
 from book.lessons import lesson_page
 from book.making import SITE
 from book.misconceptions import misconceptions
-from book.places import ROOT
+from book.places import EXTRA, ROOT
 from book.teaching import teaching
 
 LESSON = "03_backprop"
@@ -62,6 +64,7 @@ def source(tmp_path_factory):
     texts = dict(guides()) | dict(doors()) | dict(teaching(facts)) | dict(indexes(facts)) | dict(misconceptions(facts))
     texts |= {path.name: path.read_bytes() for path in (ROOT / "book" / "pages").glob("*.md")}
     texts |= dict(pages_in_other_languages(facts, {LESSON: lesson.source}))
+    texts[f"{EXTRA}/cards/{LESSON}.png"] = card(lesson.title, "03", None)
     texts[f"lessons/{LESSON}.ipynb"] = nbformat.writes(lesson_page(facts, lesson, lesson.source)).encode()
     for name, content in texts.items():
         path = source / name
@@ -127,6 +130,20 @@ def test_a_page_names_its_language(browser, site):
         window.goto((site / page).as_uri())
         assert window.evaluate("document.documentElement.lang") == language
     window.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_says_what_a_link_to_it_shows(site, page):
+    """Its title and its first sentence; a lesson has its card."""
+    text = (site / page).read_text(encoding="utf-8")
+    said = dict(re.findall(r'<meta property="((?:og|twitter):[\w:]+)" content="([^"]*)"/>', text))
+    assert said["og:title"] and said["og:description"]
+    assert unescape(said["og:title"]) in re.sub(r"<[^>]+>", "", unescape(text.partition("<h1>")[2]))
+    assert ("og:image" in said) == (page.rpartition("lessons/")[2] == f"{LESSON}.html" and "lessons/" in page)
+    if "og:image" in said:
+        assert ((site / page).parent / said["og:image"]).resolve() == site / "cards" / f"{LESSON}.png"
+        assert (site / "cards" / f"{LESSON}.png").is_file()
 
 
 @in_a_browser

@@ -1,4 +1,4 @@
-"""The site of `make lite`: Python in the browser, the lessons in it, and no other host asked for anything."""
+"""The site of `make lite`: Python in the browser, there and in the book's pages, and no other host asked."""
 
 import json
 import re
@@ -7,16 +7,22 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 
+import nbformat
 import pytest
+from axe import serious
 from lab import window
 from playwright.sync_api import expect
 
 from autograder.building.slicing import slice_exercise
 from autograder.course.loading import load_course
+from book.course_facts import Facts
+from book.lessons import lesson_page
 from book.lite.making import ready
 from book.lite.notebooks import address_of
 from book.lite.places import LiteError, Places
+from book.making import SITE as SPHINX
 
 COURSE = load_course()
 SITE = Places().site
@@ -33,19 +39,13 @@ browser.update()"""
 pytestmark = pytest.mark.full("Python in a browser, in the site of `make lite`")
 
 
-@pytest.fixture(scope="module")
-def site():
-    """The address of the site, served as its maker says."""
-    try:
-        ready()
-    except LiteError as error:
-        pytest.skip(str(error))
-    if not (SITE / "index.html").is_file():
-        pytest.skip("build/lite is not there: run `make lite`")
+@contextmanager
+def served(folder):
+    """The address of a folder."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(SITE), str(port)]
+    command = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder), str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -59,6 +59,43 @@ def site():
     finally:
         server.terminate()
         server.wait()
+
+
+@pytest.fixture(scope="module")
+def made():
+    """The folder of the site."""
+    try:
+        ready()
+    except LiteError as error:
+        pytest.skip(str(error))
+    if not (SITE / "index.html").is_file():
+        pytest.skip("build/lite is not there: run `make lite`")
+    return SITE
+
+
+@pytest.fixture(scope="module")
+def site(made):
+    """The address of the site, served as its maker says."""
+    with served(made) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def pages(made, tmp_path_factory):
+    """The address of the book's page of lesson 00, as printed without results but one, with the site beside it."""
+    facts, folder = Facts(), tmp_path_factory.mktemp("book")
+    lesson, source, html = facts.lessons["00_fundamentals"], folder / "source", folder / "html"
+    page = lesson_page(facts, lesson, lesson.source, run=address_of("00_fundamentals", "../run/"))
+    printed = next(cell for cell in page.cells if cell.source.endswith("sub(5.0, 3.0)"))
+    printed.outputs = [nbformat.v4.new_output("stream", text="as printed")]
+    (source / "lessons").mkdir(parents=True)
+    (source / "lessons" / "00_fundamentals.ipynb").write_text(nbformat.writes(page))
+    (source / "index.md").write_text("# minigrad\n\n```{toctree}\nlessons/00_fundamentals\n```\n")
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(SPHINX), str(source), str(html)]
+    subprocess.run(command, check=True, capture_output=True)
+    (html / "run").symlink_to(made)
+    with served(html) as address:
+        yield f"{address}/lessons/00_fundamentals.html"
 
 
 @pytest.fixture
@@ -159,3 +196,85 @@ def test_a_lesson_with_numpy(student):
     assert "all 5 checks pass" in report
     assert "Not checked here: Numba compiles it" in report
     lab.picture("1-left-out")
+
+
+class Cell:
+    """A cell of the book's page, found by a line of its code."""
+
+    def __init__(self, page, line):
+        self.page = page
+        codes = page.locator("pre[contenteditable]")
+        self.number = next(n for n, text in enumerate(codes.all_inner_texts()) if line in text)
+        self.code = codes.nth(self.number)
+        self.box = self.code.locator("xpath=ancestor::*[contains(@class, 'cell ') or contains(@class, 'exercise ')][1]")
+        self.button = self.box.locator(".cell-bar button").first
+        self.output = self.box.locator(".cell_output")
+
+    def write(self, text):
+        """Put a text in the place of the cell's, as by typing."""
+        self.code.click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(text)
+
+    def run(self):
+        """Run it by keyboard, wait until it is done, and return what came out."""
+        self.code.click()
+        self.page.keyboard.press("Shift+Enter")
+        expect(self.output).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
+        return self.output.inner_text().strip()
+
+
+def test_cells_of_the_book_run_in_place(browser, pages):
+    """A cell runs with what it needs, is changed, fails in words, is stopped; what was typed outlives a reload."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(pages)
+    assert page.locator(".cell_output").inner_text().strip() == "as printed"
+    assert page.locator("pre[contenteditable]").count() == 0
+    begun = time.monotonic()
+    page.get_by_role("button", name="Run the cells here").click()
+    sub, fold = Cell(page, "return x - y"), Cell(page, "squares = map(")
+    assert sub.run() == "2.0"
+    print(f"{time.monotonic() - begun:.1f} s from the button to the first result")
+
+    sub.write("print('mine')\nsubtract(7.0, 3.0)")
+    assert sub.run().startswith("mine")
+    assert sub.output.locator("p").inner_text() == "NameError: name 'subtract' is not defined"
+    assert serious(page) == []
+    assert "variance" in fold.run(), "the setup cell and solutions that nobody has written ran before it"
+
+    answer = Cell(page, "# exercise: operators.arithmetic")
+    assert "operators.arithmetic: 0 of" in answer.run()
+    answer.write(slice_exercise(COURSE, "operators.arithmetic").reference_cell)
+    assert "operators.arithmetic: all" in answer.run()
+
+    drawn = Cell(page, "draw.fold(")
+    drawn.run()
+    expect(drawn.output.locator("svg, img").first).to_be_visible()
+
+    sub.write("print('mine')\nwhile True: print('on and on')")
+    sub.code.press("Control+Enter")
+    expect(sub.output).to_contain_text("mine", timeout=PATIENCE)
+    expect(sub.button).to_have_text("Stop")
+    sub.button.click()
+    expect(sub.button).to_have_text("Run")
+    assert "while True" in sub.code.inner_text()
+    assert Cell(page, 'print("nan < 1').run().startswith("nan < 1     False"), "Python started anew"
+
+    page.reload()
+    assert "while True" in sub.code.inner_text(), "what was typed is there, and Python has not started"
+    assert page.locator("[role=status].cells-said").inner_text() == ""
+    page.evaluate(
+        "number => localStorage.setItem(Object.keys(localStorage).find(key => key.startsWith('minigrad-cells/')),"
+        " JSON.stringify([{cell: number, given: 'def sub(): ...', typed: 'older'}]))",
+        sub.number + 1,
+    )
+    page.reload()
+    assert "return x - y" in sub.code.inner_text()
+    sub.box.get_by_role("button", name="Show what you wrote").click()
+    assert sub.code.inner_text() == "older"
+    sub.box.get_by_role("button", name="Back to the site's text").click()
+    assert "return x - y" in sub.code.inner_text()
+    assert [url for url in asked if not url.startswith((pages.rpartition("/lessons/")[0], "data:"))] == []
+    page.close()

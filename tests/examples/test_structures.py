@@ -1,29 +1,23 @@
 """The example course: it is about data structures, and no line of minigrad has a part in releasing or grading it."""
 
 import json
-import shutil
 import subprocess
 import sys
 
-import nbformat
 import pytest
+from example_courses import copied, graded, handed_in, right
 
-from autograder.building.build import build
-from autograder.building.slicing import slice_exercise
 from autograder.course.answers import wrong_answers
 from autograder.course.loading import load_course
-from autograder.gradebook.exporting import read_marks
 from autograder.judging.judge import Judge
 from autograder.proof.attack import ATTACKS
 from autograder.proof.attack.bounds import TOTAL_MB
 from autograder.proof.attack.elsewhere import applied
 from autograder.proof.attack.running import Arena
-from autograder.proof.demo.classroom import prepare
 from autograder.proof.verify import verify
 from autograder.sandbox import Limits
 from autograder.sandbox.packages import packages
 
-GENERATED = ("source", "masters", "exchange", ".cache", ".grades")
 LESSON = "01_structures"
 
 
@@ -36,10 +30,7 @@ def example(root):
 @pytest.fixture(scope="module")
 def place(tmp_path_factory, example):
     """A copy of it, built."""
-    folder = tmp_path_factory.mktemp("examples") / "structures"
-    shutil.copytree(example, folder, ignore=shutil.ignore_patterns(*GENERATED))
-    build(folder)
-    return folder
+    return copied(example, tmp_path_factory.mktemp("examples"))
 
 
 @pytest.fixture(scope="module")
@@ -111,23 +102,6 @@ print([name for name in sys.modules if name.partition(".")[0] == "minigrad"])
 """
 
 
-def handed_in(place, course, folder, answers):
-    """A student's notebook with answers in its solution cells."""
-    notebook = nbformat.read(place / "notebooks" / f"{LESSON}.ipynb", as_version=nbformat.NO_CONVERT)
-    for cell in notebook.cells:
-        exercise = cell.source.partition("\n")[0].removeprefix("# exercise: ")
-        if exercise in answers:
-            cell.source = f"# exercise: {exercise}\n{answers[exercise]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, folder / f"{LESSON}.ipynb")
-    return folder / f"{LESSON}.ipynb"
-
-
-def right(course):
-    """The right answers."""
-    return {each: slice_exercise(course, each).reference for each in course.exercises}
-
-
 def one_wrong(course):
     """One of them replaced by a known-wrong one, which costs the two points of a group."""
     wrong = wrong_answers(course.directory, "structures.History")["oldest-first"]
@@ -141,7 +115,7 @@ HOSTILE = {"structures.History": "import os\nos._exit(0)", "structures.Sets": "w
 def test_grading_imports_nothing_of_minigrad(place, course, tmp_path):
     """The process that builds the course and grades two notebooks has no module of it at the end."""
     names = [
-        str(handed_in(place, course, tmp_path / name, answers(course)))
+        str(handed_in(course, tmp_path / name, answers(course)))
         for name, answers in (("right", right), ("wrong", one_wrong))
     ]
     command = [sys.executable, "-P", "-c", GRADING, str(place), *names]
@@ -152,19 +126,8 @@ def test_grading_imports_nothing_of_minigrad(place, course, tmp_path):
 @pytest.mark.full("nbgrader releases and collects, and a class is graded", share=48)
 def test_a_class_is_graded_by_nbgrader(example, tmp_path):
     """A right, a wrong and a hostile student get what their answers are worth, in nbgrader's gradebook."""
-    classroom = prepare(tmp_path / "out", example)
-    course = classroom.course
-    build(course.directory)
-    said = []
-    for command in ("generate_assignment", "release_assignment"):
-        assert classroom.nbgrader(command, "week1", said=said.append) == 0, said
-    for name, answers in {"ada": right(course), "bea": one_wrong(course), "eve": HOSTILE}.items():
-        file = handed_in(course.directory, course, tmp_path / name, answers)
-        classroom.submit(name, "week1", {file.name: file.read_bytes()})
-    assert classroom.nbgrader("collect", "week1", said=said.append) == 0, said
-    assert classroom.autograder("autograde", "week1", "--jobs", "1", said=said.append) == 0, said
-    assert classroom.nbgrader("generate_feedback", "week1", said=said.append) == 0, said
-    assert {each.student: each.raw for each in read_marks(course, ["week1"])} == {"ada": 10, "bea": 8, "eve": 0}
+    answers = {"ada": right, "bea": one_wrong, "eve": lambda _: HOSTILE}
+    assert graded(example, tmp_path, answers) == {"ada": 10, "bea": 8, "eve": 0}
 
 
 @pytest.fixture(scope="module")

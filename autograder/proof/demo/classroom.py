@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,7 @@ class Classroom:
         for name, data in files.items():
             (folder / name).write_bytes(data)
         (folder / "timestamp.txt").write_text(time)
+        (folder / "submission_secret.txt").write_text(secrets.token_hex(64))
 
 
 def _belongs(name: str, other: set[str]) -> bool:
@@ -144,7 +146,7 @@ def prepare(out: Path, course_directory: Path, lessons: Container[str] | None = 
     original = load_course(course_directory)
     root = out / "course"
     root.mkdir()
-    for name in ("nbgrader_config.py", "lessons", "hidden", "wrong", "variants", "demo"):
+    for name in ("nbgrader_config.py", "lessons", "data", "hidden", "wrong", "variants", "demo"):
         source = original.directory / name
         if source.is_dir():
             shutil.copytree(source, root / name)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.building.build import points_of
+from autograder.building.masters import find_master
 from autograder.building.slicing import slice_exercise
 from autograder.common.python_text import names_in
 from autograder.course import Course, CourseError
@@ -26,6 +28,7 @@ class ClassData:
         answers: For each exercise, the text of each student's solution cell that was worked on.
         known: For each exercise, answers that two students may well share.
         unread: Students whose submitted notebook is not the one that was graded, with the lesson.
+        by_hand: Points of each assignment that a person gives, for answers to questions, besides those by tests.
         gone: Students who were graded and of whom nothing is in `submitted` any more; their marks are left out.
         notable: Student, assignment, lateness, points, penalty, mark and answers to be marked, of those whose mark in
             the gradebook has more to it than points; None if the gradebook was not read.
@@ -39,6 +42,7 @@ class ClassData:
     unread: Sequence[tuple[str, str]] = ()
     gone: Sequence[str] = ()
     notable: Sequence[Sequence[str]] | None = None
+    by_hand: Mapping[str, float] = field(default_factory=dict)
 
 
 def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
@@ -66,7 +70,16 @@ def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
             answers.setdefault(exercise, {})[entry.student] = text
     titles = {name: course.assignments[name].title for name in course.assignments if name in wanted}
     known = {exercise: tuple(_known(course, exercise)) for exercise in answers}
-    return ClassData(course.name, titles, found, answers, known, unread, gone)
+    by_hand = {name: sum(_by_hand(course, each) for each in course.assignments[name].lessons) for name in titles}
+    return ClassData(course.name, titles, found, answers, known, unread, gone, by_hand=by_hand)
+
+
+def _by_hand(course: Course, lesson: str) -> float:
+    """The points of a lesson that a person gives; none where its notebook cannot be made."""
+    try:
+        return points_of(find_master(course, lesson), by_hand=True)
+    except CourseError:
+        return 0.0
 
 
 def _present(course: Course, found: Sequence[Entry]) -> tuple[list[Entry], list[str]]:

@@ -145,16 +145,18 @@ def _marks(data: ClassData) -> Html:
     for name, title in data.titles.items():
         marks = figures.distribution(data.entries, name)
         if marks.shares:
-            made.append(_distribution(f"{name}: {title}", marks, len(everyone)))
+            made.append(_distribution(f"{name}: {title}", marks, len(everyone), data.by_hand.get(name, 0.0)))
     return el("div", *made, class_="charts")
 
 
-def _distribution(title: str, marks: Distribution, everyone: int) -> Html:
+def _distribution(title: str, marks: Distribution, everyone: int, by_hand: float) -> Html:
     full = sum(share >= 1 - 1e-9 for share in marks.shares)
     nothing = sum(share == 0 for share in marks.shares)
     missing = everyone - len(marks.shares)
+    besides = f" (and {format_points(by_hand)} that a person gives, not counted here)" if by_hand else ""
     said = [
-        f"{len(marks.shares)} student{'s' * (len(marks.shares) != 1)}, {format_points(marks.points)} points by tests",
+        f"{len(marks.shares)} student{'s' * (len(marks.shares) != 1)}, {format_points(marks.points)} points by tests"
+        + besides,
         f"mean {marks.mean:.0%}, median {marks.median:.0%}",
         f"{full} with all points, {nothing} with none",
     ]

@@ -1,7 +1,7 @@
 // Explorers (book/explorers.py): Python has computed the states, here one of them is chosen and shown.
 // A state's pictures are runs of pieces: [0, 7, 12, 12] are the pieces 0 to 7, then piece 12.
 
-function start(explorer, data) {
+function startExplorer(explorer, data) {
   const { pieces, groups } = JSON.parse(data.textContent);
   const find = (selector) => explorer.querySelector(selector);
   const [bar, choice, steps, slider] = [".mgw-bar", "select", ".explorer-steps", "input"].map(find);
@@ -79,4 +79,4 @@ function start(explorer, data) {
   explorer.classList.add("explorer-live");
 }
 
-for (const data of document.querySelectorAll(".explorer > script")) start(data.parentElement, data);
+for (const data of document.querySelectorAll(".explorer > script")) startExplorer(data.parentElement, data);

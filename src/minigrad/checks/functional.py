@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from minigrad import batching
 from minigrad.checks.expectation import Expectation, expect, expect_that
 from minigrad.checks.runner import visible
-from minigrad.tensors import Tensor
+from minigrad.errors import ExerciseNotDone
+from minigrad.tensors import Tensor, creation
 
 RUN = "10 'Back through a run'"
 TABLE = "10 'A table of slopes'"
 BEND = "10 'How the slope bends'"
+HUNT = "10b 'A hunt'"
 FORGET = "10b 'Forget, and compute again'"
 
 
@@ -176,6 +181,56 @@ def strongest_bend(student: SimpleNamespace) -> None:
         broken = isinstance(number, float) and not math.isfinite(number)
         hint = "give v the length 1 in every step" if broken else "the sum of v * (H v), for a v of length 1"
         expect(number, 2e9 * b, hint=hint, tolerance=1e-6, when=when)
+
+
+def _looped(f: Callable[..., Any], in_axes: Any = 0) -> Callable[..., Any]:
+    def of_batch(*args: Any) -> Any:
+        axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
+        sizes = {x.shape[axis] for x, axis in zip(args, axes, strict=True) if axis is not None}
+        if len(sizes) != 1:
+            raise ValueError(f"how many examples are there? {sizes}")
+        moved = [
+            itertools.repeat(x) if axis is None else batching.axis_to_front(x, axis)
+            for x, axis in zip(args, axes, strict=True)
+        ]
+        rows = [f(*each) for each in zip(*moved, strict=False)]
+        several = isinstance(rows[0], tuple | list)
+        columns = zip(*rows, strict=True) if several else [rows]
+        found = tuple(creation.stack([creation.as_tensor(y) for y in column]) for column in columns)
+        return type(rows[0])(found) if several else found[0]
+
+    return of_batch
+
+
+def _axis_0_always(f: Callable[..., Any], in_axes: Any = 0) -> Callable[..., Any]:
+    def of_batch(*args: Any) -> Any:
+        axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
+        return batching.vmap(f, tuple(None if axis is None else 0 for axis in axes))(*args)
+
+    return of_batch
+
+
+@visible("functional.is_vmap", section=HUNT)
+def right_batches_pass(student: SimpleNamespace) -> None:
+    """The library's vmap passes, and so does one that is a loop."""
+    of = "the verdict on a vmap that agrees with a loop"
+    hint = "this is the library's vmap: compare with what a loop gives, stacked along axis 0, exactly or nearly so"
+    expect(bool(student.is_vmap(batching.vmap)), True, hint=hint, of=of)
+    hint = "this one is a loop over the examples, whose results are right: ask for results, not for how they are made"
+    expect(bool(student.is_vmap(_looped)), True, hint=hint, of=of)
+
+
+@visible("functional.is_vmap", section=HUNT)
+def wrong_batches_are_refused(student: SimpleNamespace) -> None:
+    """The vmap of the lesson that overlooks in_axes is refused."""
+    hint = "this is the vmap of the lesson: let another axis than the first one count the examples"
+    try:
+        found = bool(student.is_vmap(_axis_0_always))
+    except (ExerciseNotDone, NotImplementedError):
+        raise
+    except Exception:  # an error of the vmap that is judged is a refusal, too
+        found = False
+    expect(found, False, hint=hint, of="the verdict on a wrong vmap")
 
 
 @visible("functional.checkpoint", section=FORGET)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from minigrad import loops
 from minigrad.checks.expectation import expect, expect_that, hinting
 from minigrad.checks.runner import visible
 from minigrad.checks.written import groups_of, written
-from minigrad.loops import Lifetime, by_python, peak
+from minigrad.loops import Group, Lifetime, by_python, peak
+from minigrad.symbols import Program
 
 LOOPS = "11b 'One loop for many lines'"
 PLACES = "11b 'Where values lie'"
+HUNT = "11b 'A hunt'"
 SOURCE = "11b 'Writing source'"
 TOGETHER = "11b 'All together'"
 
@@ -112,6 +117,39 @@ def a_gap(student: SimpleNamespace) -> None:
     }
     size = peak(values, student.plan_memory(values))
     expect_that(size == 448, f"the block has {size} bytes, expected 448", "look for room from the lowest place on")
+
+
+def _side_by_side(values: Mapping[Any, Lifetime]) -> dict[Any, int]:
+    ends = itertools.accumulate((life.size for life in values.values()), initial=0)
+    return dict(zip(values, ends, strict=False))
+
+
+def _until_first_reader(program: Program, groups: Sequence[Group]) -> dict[Any, Lifetime]:
+    found = {}
+    for x, life in loops.lifetimes(program, groups).items():
+        readers = [i for i, each in enumerate(groups) if x in each.reads()]
+        found[x] = Lifetime(life.size, life.first, min(readers))
+    return found
+
+
+@visible("loops.is_safe", section=HUNT)
+def safe_plans_pass(student: SimpleNamespace) -> None:
+    """The library's plan passes, and so does one that lays all values side by side."""
+    of = "the verdict on a plan that loses nothing"
+    hint = "this is the library's plan: a life begins with the step that writes a value; which bytes do you compare?"
+    expect(bool(student.is_safe(loops.lifetimes, loops.plan_memory)), True, hint=hint, of=of)
+    hint = "in this plan no two values share a byte: ask for what must not happen, not for the lowest plan"
+    expect(bool(student.is_safe(loops.lifetimes, _side_by_side)), True, hint=hint, of=of)
+
+
+@visible("loops.is_safe", section=HUNT)
+def lost_values_are_found(student: SimpleNamespace) -> None:
+    """The plan of the lesson is refused, in which a value lives until it is read for the first time."""
+    hint = (
+        "this is the plan of the lesson: let a value be read by two steps, and find out yourself which one is the last"
+    )
+    found = student.is_safe(_until_first_reader, loops.plan_memory)
+    expect(bool(found), False, hint=hint, of="the verdict on a plan that loses a value")
 
 
 @visible("loops.emit", section=SOURCE)

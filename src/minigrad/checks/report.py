@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from minigrad.checks.unseen import unseen
+from minigrad.exercises.telling import told
 from minigrad.machine import packages
 from minigrad.tutor.hints import html_of
 
@@ -20,7 +21,7 @@ _LEFT_OUT = "Not checked here:"
 _ROW = '<li style="margin:.35em 0;list-style:none">{mark} {title}{detail}</li>'
 _LOOK_CLOSER = {
     False: "Hidden tests look closer when the notebook is graded.",
-    True: "Hidden tests look closer: <code>minigrad grade</code> runs them.",
+    True: "Hidden tests look closer: `minigrad grade` runs them.",
 }
 """What stands below a report when all checks pass, by whether the grader is installed."""
 
@@ -32,8 +33,8 @@ def headline(report: CheckReport) -> str:
     """Return the report's first line."""
     passed, total = sum(r.passed for r in report.results), len(report.results)
     if passed == total:
-        return f"{report.exercise}: all {total} checks pass"
-    return f"{report.exercise}: {passed} of {total} checks pass"
+        return told(f"{report.exercise}: all {total} checks pass")
+    return told(f"{report.exercise}: {passed} of {total} checks pass")
 
 
 def shown(report: CheckReport) -> list[tuple[CheckResult, str]]:
@@ -43,8 +44,8 @@ def shown(report: CheckReport) -> list[tuple[CheckResult, str]]:
     for result in report.results:
         more = counts.pop(_cause(result), 0) - 1 if _cause(result) else 0
         if more >= 0:
-            checks = "1 more check fails" if more == 1 else f"{more} more checks fail"
-            rows.append((result, f"{checks} for the same reason." if more else ""))
+            others = f"{'1 more check fails' if more == 1 else f'{more} more checks fail'} for the same reason."
+            rows.append((result, told(others) if more else ""))
     return rows
 
 
@@ -61,25 +62,25 @@ def as_text(report: CheckReport, width: int = 100) -> str:
         lines.extend(textwrap.wrap(text, max(width, 40), initial_indent=first, subsequent_indent=rest))
 
     for result, more in shown(report):
-        indented(result.title, "  ✓ " if result.passed else "  ✗ ", "    ")
+        indented(told(result.title), "  ✓ " if result.passed else "  ✗ ", "    ")
         if not result.passed:
-            indented(result.reason, "      ", "      ")
+            indented(told(result.reason), "      ", "      ")
             if result.call:
-                indented(f"Called: {result.call}", "      ", "        ")
+                indented(f"{told('Called: ')}{result.call}", "      ", "        ")
             if result.hint:
-                indented(f"Hint: {result.hint}", "      ", "        ")
+                indented(f"{told('Hint: ')}{told(result.hint)}", "      ", "        ")
             if result.section:
-                indented(f"Read again: lesson {result.section}", "      ", "        ")
+                indented(told(f"Read again: lesson {result.section}"), "      ", "        ")
             if more:
                 indented(more, "      ", "      ")
     for fact in report.left_out:
-        indented(f"{_LEFT_OUT} {fact}", "", "  ")
+        indented(f"{told(_LEFT_OUT)} {told(fact)}", "", "  ")
     if report.printed:
-        lines += [_PRINTED, *(f"  {line}" for line in report.printed.splitlines())]
+        lines += [told(_PRINTED), *(f"  {line}" for line in report.printed.splitlines())]
     if report.passed and (left_out := unseen(report.exercise)):
-        indented(left_out, "", "")
+        indented(told(left_out), "", "")
     if report.pointer:
-        lines.append(report.pointer)  # not wrapped: to be copied
+        lines.append(told(report.pointer))  # not wrapped: to be copied
     return "\n".join(lines)
 
 
@@ -87,10 +88,10 @@ def as_html(report: CheckReport) -> str:
     """Return the report for a notebook."""
     colour = "#1a7f37" if report.passed else "#b35900"
     rows = "".join(_row(result, more) for result, more in shown(report))
-    left_out = "".join(f"<div>{_LEFT_OUT} {html_of(fact)}</div>" for fact in report.left_out)
-    printed = f"<div>{_PRINTED}</div><pre>{escape(report.printed)}</pre>" if report.printed else ""
-    closer = f"{_LOOK_CLOSER[packages.has_grader()]} {html_of(unseen(report.exercise))}".strip()
-    note = closer if report.passed else _pointer(report.pointer)
+    left_out = "".join(f"<div>{told(_LEFT_OUT)} {html_of(told(fact))}</div>" for fact in report.left_out)
+    printed = f"<div>{told(_PRINTED)}</div><pre>{escape(report.printed)}</pre>" if report.printed else ""
+    closer = html_of(told(f"{_LOOK_CLOSER[packages.has_grader()]} {unseen(report.exercise)}".strip()))
+    note = closer if report.passed else _pointer(told(report.pointer))
     return (
         f'<div class="minigrad-check" style="border-left:4px solid {colour};padding:.4em 1em">'
         f"<b>{escape(headline(report))}</b>"
@@ -106,16 +107,16 @@ def _pointer(line: str) -> str:
 
 def _row(result: CheckResult, more: str) -> str:
     if result.passed:
-        mark = _MARK.format(colour="#1a7f37", label="passed", sign="✓")
-        return _ROW.format(mark=mark, title=html_of(result.title), detail="")
-    hint = f"<div><b>Hint:</b> {html_of(result.hint)}</div>" if result.hint else ""
-    section = f"<small>Read again: lesson {html_of(result.section)}</small>" if result.section else ""
+        mark = _MARK.format(colour="#1a7f37", label=told("passed"), sign="✓")
+        return _ROW.format(mark=mark, title=html_of(told(result.title)), detail="")
+    hint = f"<div><b>{told('Hint: ')}</b>{html_of(told(result.hint))}</div>" if result.hint else ""
+    section = f"<small>{html_of(told(f'Read again: lesson {result.section}'))}</small>" if result.section else ""
     detail = _DETAIL.format(
-        reason=html_of(result.reason),
-        call=f"<div>Called: <code>{escape(result.call)}</code></div>" if result.call else "",
+        reason=html_of(told(result.reason)),
+        call=f"<div>{told('Called: ')}<code>{escape(result.call)}</code></div>" if result.call else "",
         hint=hint,
         section=section,
         more=f"<div>{html_of(more)}</div>" if more else "",
     )
-    mark = _MARK.format(colour="#b35900", label="failed", sign="✗")
-    return _ROW.format(mark=mark, title=html_of(result.title), detail=detail)
+    mark = _MARK.format(colour="#b35900", label=told("failed"), sign="✗")
+    return _ROW.format(mark=mark, title=html_of(told(result.title)), detail=detail)

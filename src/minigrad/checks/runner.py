@@ -29,6 +29,7 @@ from minigrad.checks.report import as_html, as_text
 from minigrad.errors import ExerciseNotDone, MinigradError, MissingPackage
 from minigrad.exercises import syllabus
 from minigrad.exercises.marker import exercise_of
+from minigrad.exercises.telling import told
 from minigrad.tutor import hints, progressing
 
 __all__ = ["NOT_WRITTEN", "CheckReport", "CheckResult", "check", "run", "visible"]
@@ -141,7 +142,7 @@ class NotOnPath:
     exercise: str
 
     def __repr__(self) -> str:
-        return (
+        return told(
             f"{self.exercise} is not on your path. The library's answer stands in for it here; "
             "if you write your own, it is checked."
         )
@@ -383,7 +384,7 @@ class _Once:
 
     def __call__(self, sentence: str) -> None:
         tell, self._tell = self._tell, _say_nothing
-        tell(sentence)
+        tell(told(sentence))
 
 
 class _Tail(io.TextIOBase):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from minigrad.exercises.telling import told
+
 UNSEEN: Mapping[str, Mapping[str, str]] = {
     "operators.arithmetic": {"results-are-rounded": "the last digits"},
     "operators.comparison": {
@@ -136,6 +138,20 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
     },
     "functional.checkpoint": {"history-cut": "second derivatives"},
     "batching.vmap": {"value-taken": "results that are the same for all examples, and several results"},
+    "functional.is_vmap": {
+        "all-given-as-arguments": "functions with other mistakes",
+        "an-axis-for-each": "functions with other mistakes",
+        "counted-from-the-front": "functions with other mistakes",
+        "equal-ranks": "functions with other mistakes",
+        "errors-not-asked": "functions with other mistakes",
+        "examples-alike": "functions with other mistakes",
+        "no-axis-named": "functions with other mistakes",
+        "none-counts-not-asked": "functions with other mistakes",
+        "one-result": "functions with other mistakes",
+        "shapes-not-compared": "functions with other mistakes",
+        "two-axes-at-most": "functions with other mistakes",
+        "values-only": "functions with other mistakes",
+    },
     "program.trace": {
         "constants-too-early": "captured arrays among the results",
         "anything-is-a-number": "lists among the results",
@@ -155,6 +171,18 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
         "vector-taken": "losses of several numbers",
     },
     "loops.fuse": {"equations-asked-alone": "groups of equations that do not know each other"},
+    "loops.is_safe": {
+        "computed-with-once": "plans that lose something else",
+        "equal-sizes": "plans that lose something else",
+        "multiples-not-asked": "plans that lose something else",
+        "neighbours-not-asked": "plans that lose something else",
+        "never-a-view": "plans that lose something else",
+        "no-view-of-a-view": "plans that lose something else",
+        "one-result-each": "plans that lose something else",
+        "outputs-not-asked": "plans that lose something else",
+        "shown-outputs-not-asked": "plans that lose something else",
+        "sizes-believed": "plans that lose something else",
+    },
     "precision.is_rounding": {
         "between-one-and-two": "functions with other mistakes",
         "copies-handed-over": "functions with other mistakes",
@@ -230,4 +258,4 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
 def unseen(exercise: str) -> str:
     """Return one sentence on what the checks of an exercise leave out; the empty string if nothing is known."""
     named = dict.fromkeys(UNSEEN.get(exercise, {}).values())
-    return f"Not looked at here: {'; '.join(named)}." if named else ""
+    return f"Not looked at here: {'; '.join(map(told, named))}." if named else ""

@@ -12,6 +12,7 @@ from rich.markup import escape
 from minigrad import exercises
 from minigrad.commands.common import console, print_json, table_of
 from minigrad.errors import MinigradError
+from minigrad.exercises.telling import speak_in
 
 if TYPE_CHECKING:
     from minigrad.checks.runner import CheckReport
@@ -61,6 +62,8 @@ def check(
     places = [located(path, "check") for path in notebooks or ()]
     named = bool(places) and all(not path.is_dir() for path in places)
     readable, unreadable = _readable(_chosen(places, exercise))
+    if places:
+        speak_in(places[0] if places[0].is_dir() else places[0].parent)
     if not readable:
         raise MinigradError("; ".join(unreadable))
     if not named:  # lessons of which the folder's path asks for nothing are no news

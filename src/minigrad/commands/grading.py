@@ -28,7 +28,7 @@ def grade(
 
     Example: `minigrad grade my-notebooks/02_chain_rule.ipynb`
     """
-    from minigrad.exercises import folder_here
+    from minigrad.exercises import folder_here, paths
     from minigrad.tutor.progressing import FOLDER, working_folder
     from minigrad.working_folder import grader
     from minigrad.working_folder.finding import as_typed, located
@@ -40,7 +40,9 @@ def grade(
     if folder is not None and not os.access(folder / FOLDER, os.W_OK):
         raise MinigradError(f"grade: {folder / FOLDER} cannot be written to, where your reports are kept")
     console.print(f"Graded: {', '.join(map(as_typed, chosen))}", highlight=False, soft_wrap=True, markup=False)
-    words = ["grade", "--own", *map(str, chosen)]
+    path = paths.chosen(chosen[0].resolve().parent)
+    asked = [] if path is None else ["--asked", ",".join(path.exercises)]
+    words = ["grade", "--own", *asked, *map(str, chosen)]
     if folder is None:
         code = grader.run(*words)
     else:

@@ -11,8 +11,14 @@ from rich.markup import escape
 
 from minigrad.commands.common import console, say_next, table_of
 from minigrad.errors import MinigradError
+from minigrad.exercises.telling import Told, speak_in, told
 
-_MARKS = {"copied": "new", "updated": "updated", "unchanged": "as it was", "unreadable": "cannot be read"}
+_MARKS: dict[str, Told] = {
+    "copied": "new",
+    "updated": "updated",
+    "unchanged": "as it was",
+    "unreadable": "cannot be read",
+}
 
 Folder = Annotated[
     Path | None, typer.Argument(help="The folder you work in; by default the one here or around, else my-notebooks.")
@@ -31,7 +37,7 @@ def what_next() -> None:
     commands = (*found.commands, ("minigrad --help", "every command"))
     width = max(len(command) for command, _ in commands)
     for command, remark in commands:
-        console.print(f"  {command:{width}}  {remark}", highlight=False, soft_wrap=True, markup=False)
+        console.print(f"  {command:{width}}  {told(remark)}", highlight=False, soft_wrap=True, markup=False)
 
 
 def start(
@@ -53,7 +59,7 @@ def start(
     Nothing that you wrote is lost: answers, cells of your own and outputs stay, and what a notebook was before
     lies in `.minigrad/before-update`. Save and close open notebooks first. Exits with 1 if a notebook cannot be read.
 
-    With --language zh the text is Chinese; code, checks and hints are the same. With --path weekend, progress and
+    With --language zh the text is Chinese; so is what checks, hints and progress say. With --path weekend, progress and
     checks ask for the exercises of a short way alone; the notebooks are the same, and the library does the rest.
 
     Example: `minigrad start my-notebooks`, `minigrad start --path weekend my-notebooks`
@@ -65,13 +71,14 @@ def start(
     chosen = starting.chosen_folder(folder)
     way = paths.named(path) if path is not None else paths.chosen(chosen)
     outcomes = starting.start(chosen, source, language=language, dry_run=dry_run)
+    speak_in(chosen)
     headings = ("lesson", "", *(["what happened"] if any(each.details for each in outcomes) else []))
     table = table_of(*headings)
     for each in outcomes:
         mark = _MARKS.get(each.state, each.state) + (
             ", not on your path" if way and each.lesson not in way.lessons else ""
         )
-        cells = each.lesson, mark, escape("\n".join(each.details))
+        cells = each.lesson, mark, escape("\n".join(map(told, each.details)))
         table.add_row(*cells[: len(headings)])
     console.print(table)
     if dry_run:
@@ -94,7 +101,8 @@ def _say_path(folder: Path) -> None:
     path = paths.chosen(folder)
     if path is not None:
         said = f"Path {path.name}: {len(path.exercises)} exercises, about {in_hours(path.minutes)}. {path.title}."
-        console.print(f"{said}\n{path.which_lessons}", highlight=False, soft_wrap=True, markup=False)
+        console.print(said, highlight=False, soft_wrap=True, markup=False)
+        console.print(path.which_lessons, highlight=False, soft_wrap=True, markup=False)
 
 
 def lab(
@@ -153,6 +161,7 @@ def progress(
     if folder is not None and not folder.is_dir():
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
     found = progressing.progress(folder)
+    speak_in(folder)
     room = 20 if console.width >= 104 else 0  # names come first
     heads = ("exercises", "points", "checks", "hints", "time")[: None if room else -1]
     table = table_of("lesson", *heads, "")
@@ -202,6 +211,7 @@ def submit(
     from minigrad.working_folder import starting, submitting
 
     chosen = starting.chosen_folder(folder)
+    speak_in(chosen)
     packed = submitting.pack(chosen, submitting.assignment_for(chosen, assignment), out, force=force)
     console.print(f"{assignment_words(packed.assignment)}:", highlight=False, markup=False)
     table = table_of("in the zip", "bytes")

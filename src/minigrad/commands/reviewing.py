@@ -12,6 +12,7 @@ from rich.markdown import Markdown
 
 from minigrad.commands.common import console
 from minigrad.errors import MinigradError
+from minigrad.exercises.telling import speak_in, told
 
 
 def review(
@@ -31,6 +32,7 @@ def review(
     home = working_folder(folder)
     if home is None:
         raise MinigradError("review: here is no working folder; `minigrad start` makes one")
+    speak_in(home)
     every, today = cards.cards(home), dt.date.today()
     if not every:
         raise MinigradError("review: there are no cards yet; they come out of lessons in which an exercise has passed")
@@ -41,7 +43,7 @@ def review(
     if not _has_keys():
         raise MinigradError(f"review: {len(chosen)} cards wait for you, one key each; run it in a terminal")
     for number, card in enumerate(chosen, start=1):
-        console.rule(f"card {number} of {len(chosen)} · {card.place}")
+        console.rule(told(f"card {number} of {len(chosen)} · {card.place}"))
         console.print(Markdown(in_plain_text(card.front)))
         console.print("\n[dim]any key shows the answer, q ends[/dim]")
         if _key() == "q":

@@ -16,6 +16,7 @@ from minigrad.exercises.collecting import done_in, there
 from minigrad.exercises.marker import exercise_of
 from minigrad.exercises.reading import is_reading
 from minigrad.exercises.stubs import codes, is_unfinished
+from minigrad.exercises.telling import told
 from minigrad.exercises.using import put_in, take_back
 
 _following: Follower | None = None
@@ -98,6 +99,7 @@ class Follower:
         if id := self._waits_for(error, cell):
             self.waiting |= dict.fromkeys(_names(cell, ast.Store), id)
             kind, error = ExerciseNotDone, error if isinstance(error, ExerciseNotDone) else ExerciseNotDone(id)
+            error.args = (told(str(error)),)
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 
     def _waits_for(self, error: BaseException, cell: str) -> str:

@@ -15,6 +15,7 @@ from minigrad.errors import MinigradError
 from minigrad.exercises import syllabus
 from minigrad.exercises.lesson_files import fresh_copy
 from minigrad.exercises.marker import exercise_of, marker
+from minigrad.exercises.telling import told
 
 _reading = False
 
@@ -29,7 +30,7 @@ def namespace_of(notebook: Path) -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for number, source in enumerate(answer_cells(notebook), start=1):
         if left_out := run_answer(notebook.name, number, source, namespace):
-            print(left_out)
+            print(told(left_out))
     return namespace
 
 

@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minigrad.errors import UnknownExercise
+
+if TYPE_CHECKING:
+    from minigrad.exercises.telling import Told
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,12 @@ class Exercise:
         >>> minigrad.exercises.get("autodiff.chain_rule").header
         'about 20 minutes, difficulty 3 of 5, core'
         """
-        return f"about {self.minutes} minutes, difficulty {self.difficulty} of 5, {self.rank}" if self.rank else ""
+        if not self.rank:
+            return ""
+        return (
+            f"about {self.minutes} minutes, difficulty {self.difficulty} of 5, "
+            f"{'core' if self.rank == 'core' else 'more' if self.rank == 'more' else 'stretch'}"
+        )
 
 
 @cache
@@ -151,7 +159,8 @@ def in_hours(minutes: int) -> str:
     ('2 h 30 min', '45 min', '2 h')
     """
     hours, rest = divmod(minutes, 60)
-    return " ".join(filter(None, (f"{hours} h" if hours else "", f"{rest} min" if rest or not hours else "")))
+    said: Told = f"{hours} h {rest} min" if hours and rest else f"{hours} h" if hours else f"{rest} min"
+    return said
 
 
 def assignment_words(name: str) -> str:

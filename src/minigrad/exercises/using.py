@@ -21,6 +21,7 @@ from minigrad.exercises.reading import is_reading, namespace_of
 from minigrad.exercises.standing_in import fill_stubs
 from minigrad.exercises.stubs import is_unfinished
 from minigrad.exercises.syllabus import Exercise
+from minigrad.exercises.telling import Told, told
 
 NAMED = 2
 """So many exercises of a lesson that are not the student's are named, and the others counted."""
@@ -70,15 +71,15 @@ def use(*paths: str | os.PathLike[str], namespace: Mapping[str, Any] | None = No
             read.append(namespace_of(notebook))
             _take(origin, read[-1], taken)
         except MinigradError as error:  # one broken file in a folder does not cost the others
-            print(f"left out: {error}")
+            print(told(f"left out: {error}"))
     _let_compiled_loops_compute(taken)
     for names in read:
         fill_stubs(names, taken)
     # An exercise of a draft has no lesson to do it in.
     shown = [each for each in syllabus.catalogue().values() if each.id in taken or not each.draft]
     states = {each.id: f"yours, from {taken[each.id]}" if each.id in taken else _state(each) for each in shown}
-    lines = [f"{id:40} {state}" for id, state in states.items()] if verbose else _by_lesson(shown, states)
-    print("\n".join([*lines, *_explained(states)]))
+    lines = [f"{id:40} {told(state)}" for id, state in states.items()] if verbose else _by_lesson(shown, states)
+    print("\n".join([*lines, *map(told, _explained(states))]))
 
 
 def _let_compiled_loops_compute(taken: Mapping[str, str]) -> None:
@@ -148,7 +149,8 @@ def _explained(states: Mapping[str, str]) -> list[str]:
 
 
 def _state(exercise: Exercise) -> str:
-    return "missing" if without_answer(exercise) else "reference"
+    state: Told = "missing" if without_answer(exercise) else "reference"
+    return state
 
 
 def _by_lesson(shown: Sequence[Exercise], states: Mapping[str, str]) -> list[str]:
@@ -167,7 +169,7 @@ def _by_lesson(shown: Sequence[Exercise], states: Mapping[str, str]) -> list[str
         else:
             groups.append(([lesson], mine, kind))
     lines = [_line(lessons, mine, states, kind) for lessons, mine, kind in groups]
-    return [*lines, "minigrad.use(verbose=True) names every exercise"]
+    return [*lines, told("minigrad.use(verbose=True) names every exercise")]
 
 
 def _line(lessons: Sequence[str], mine: Sequence[Exercise], states: Mapping[str, str], kind: str) -> str:
@@ -176,9 +178,11 @@ def _line(lessons: Sequence[str], mine: Sequence[Exercise], states: Mapping[str,
     beside = {states[each.id].rpartition("/")[0].removeprefix("yours, from ") for each in mine} - {""}
     parts = [f"{count:2} of {len(mine)} yours", *(f"in {folder}" for folder in sorted(beside))]
     for state, ids in rest.items():
-        named = "all" if kind else ", ".join(ids[:NAMED]) + (f" and {len(ids) - NAMED} more" if ids[NAMED:] else "")
-        parts += [f"{state}: {named}"] if ids else []
-    return f"{' to '.join(dict.fromkeys((lessons[0], lessons[-1]))):44} {', '.join(parts)}"
+        named = told("all") if kind else ", ".join(ids[:NAMED])
+        more = f" and {len(ids) - NAMED} more" if ids[NAMED:] and not kind else ""
+        parts += [f"{'missing' if state == 'missing' else 'reference'}: {named}{more}"] if ids else []
+    which = told(f"{lessons[0]} to {lessons[-1]}") if lessons[1:] else lessons[0]
+    return f"{which:44} {', '.join(map(told, parts))}"
 
 
 def _take(origin: str, namespace: Mapping[str, Any], taken: dict[str, str]) -> None:
@@ -193,7 +197,7 @@ def _take(origin: str, namespace: Mapping[str, Any], taken: dict[str, str]) -> N
         try:
             _in_use.append(install(objects))
         except (TypeError, ImportError) as error:  # a function where a class belongs; a kernel without a compiler
-            print(f"left out: {origin}: {error}")
+            print(told(f"left out: {origin}: {error}"))
         else:
             taken[exercise.id] = origin
 

@@ -13,12 +13,13 @@ from pathlib import Path
 from minigrad import exercises
 from minigrad.errors import MinigradError, UnknownExercise
 from minigrad.exercises import paths, syllabus
+from minigrad.exercises.telling import Told, told
 from minigrad.tutor import progressing
 
 TIERS = ("nudge", "idea", "outline")
 FREE = "Hints never cost points."
 
-_SHOWN = {"nudge": "a nudge", "idea": "the idea", "outline": "the outline"}
+_SHOWN: dict[str, Told] = {"nudge": "a nudge", "idea": "the idea", "outline": "the outline"}
 _session: dict[str, int] = {}  # how many hints of an exercise were seen since this program started
 _said_free = False
 _in_terminal = False
@@ -45,21 +46,21 @@ class Hint:
     @property
     def headline(self) -> str:
         """The hint's first line."""
-        return f"{self.exercise}, hint {self.tier} of {len(TIERS)}: {_SHOWN[TIERS[self.tier - 1]]}"
+        return told(f"{self.exercise}, hint {self.tier} of {len(TIERS)}: {_SHOWN[TIERS[self.tier - 1]]}")
 
     @property
     def below(self) -> str:
         """The lines below the text: the next hint, what the exercise takes, and whether the folder's path has it."""
         header, path = exercises.get(self.exercise).header, paths.chosen()
         away = "; it is not on your path" if path and self.exercise not in path.exercises else ""
-        return f"{self.note}\nThe exercise: {header}{away}." if header else self.note
+        return told(self.note) + (f"\n{told(f'The exercise: {header}{away}.')}" if header else "")
 
     def __repr__(self) -> str:
-        body = "\n".join(f"  {line}" if line else "" for line in self.text.split("\n"))
+        body = "\n".join(f"  {line}" if line else "" for line in told(self.text).split("\n"))
         return f"{self.headline}\n\n{body}\n\n{self.below}"
 
     def _repr_html_(self) -> str:
-        body, note = (html_of(text, quote=False) for text in (self.text, self.below))
+        body, note = (html_of(text, quote=False) for text in (told(self.text), self.below))
         return (
             '<div class="minigrad-hint" style="border-left:4px solid #1f77b4;padding:.4em 1em;color:inherit">'
             f"<b>{escape(self.headline)}</b>"
@@ -141,8 +142,10 @@ def _note(id: str, shown: int) -> str:
     global _said_free
     free, _said_free = "" if _said_free else f" {FREE}", True
     if shown < len(TIERS):
-        return f"The next one is {_SHOWN[TIERS[shown]]}: `{_call(id, shown + 1)}`.{free}"
-    return f"That was the last one; `{_call(id, 1)}` shows the first again.{free}"
+        said = f"The next one is {_SHOWN[TIERS[shown]]}: `{_call(id, shown + 1)}`."
+    else:
+        said = f"That was the last one; `{_call(id, 1)}` shows the first again."
+    return said + free
 
 
 def pointer(id: str) -> str:

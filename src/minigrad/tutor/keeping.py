@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from minigrad.exercises.lesson_files import FOLDER, PROGRESS, working_folder
+from minigrad.exercises.telling import told
 from minigrad.machine.files import locked, write
 
 if TYPE_CHECKING:
@@ -93,10 +94,14 @@ class Part(Generic[Record]):
             path.rename(aside)
             if any(part for part in content.values() if isinstance(part, dict)):
                 write(path, _as_text(content))
-                said = f"is damaged: it is kept as {aside.name}, and what can be read of it stays."
+                _say_once(
+                    f"The file of your progress is damaged: it is kept as {aside.name}, and what can be read of it "
+                    "stays."
+                )
             else:
-                said = f"could not be read: it is kept as {aside.name}, and a new one begins."
-            _say_once(f"The file of your progress {said}")
+                _say_once(
+                    f"The file of your progress could not be read: it is kept as {aside.name}, and a new one begins."
+                )
         return content, known
 
     def _read(self, path: Path) -> tuple[dict[str, Any], dict[str, Record], bool]:
@@ -152,4 +157,4 @@ def _place(start: Path | None) -> Path | None:
 def _say_once(sentence: str) -> None:
     if sentence not in _said:
         _said.add(sentence)
-        print(sentence)
+        print(told(sentence))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from minigrad.errors import MinigradError
 from minigrad.exercises.lesson_files import FOLDER, working_folder
+from minigrad.exercises.telling import language, told
 from minigrad.machine.files import write
 from minigrad.tutor.keeping import Part, now
 
@@ -25,13 +26,13 @@ TITLES = {
 }
 """The milestones in the order of the course, each with what it is."""
 
-_PAGE = """<!DOCTYPE html><html lang="en"><head>
+_PAGE = """<!DOCTYPE html><html lang="{language}"><head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
 <style>:root {{ color-scheme: light dark }}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }}
 pre {{ white-space: pre-wrap }} img, svg {{ max-width: 100% }}</style></head>
 <body><main><h1>{title}</h1>
-<p>Reached on {date}.</p>{picture}</main></body></html>
+<p>{reached}</p>{picture}</main></body></html>
 """
 
 
@@ -70,12 +71,13 @@ def milestone(id: str, picture: Picture) -> Picture:
     found = reached().get(id)
     if found is not None:
         at, page = found
-        text = _PAGE.format(title=escape(TITLES[id]), date=at[:10], picture=_as_html(picture))
+        date, tongue = told(f"Reached on {at[:10]}."), language().replace("_", "-")
+        text = _PAGE.format(title=escape(told(TITLES[id])), reached=date, picture=_as_html(picture), language=tongue)
         try:
             write(page, text.encode())
-            print(f"A milestone: {TITLES[id]}. The page of it is {page}")
+            print(told(f"A milestone: {TITLES[id]}. The page of it is {page}"))
         except OSError as error:
-            print(f"A milestone: {TITLES[id]}. Its page {page} could not be written: {error.strerror or error}.")
+            print(told(f"A milestone: {TITLES[id]}. Its page {page} could not be written: {error.strerror or error}."))
     return picture
 
 

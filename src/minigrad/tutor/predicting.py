@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.errors import MinigradError
+from minigrad.exercises.telling import Told, told
 from minigrad.tutor.keeping import Part, now
 
 __all__ = ["FORMS", "counted", "predict"]
@@ -35,10 +36,11 @@ class Form:
     within: float = 1e-3
 
     def __str__(self) -> str:
-        kind = f"one of {', '.join(map(repr, self.choices))}" if self.choices else "a number"
+        kind: Told = f"one of {', '.join(map(repr, self.choices))}" if self.choices else "a number"
         each = f"{kind} each, as {'(..., ...)' if len(self.of) == 2 else '(..., ..., and so on)'}"
         near = f"; {self.within:.0%} more or less is near enough" if self.within >= 0.01 and not self.choices else ""
-        return f"{', '.join(self.of)} ({kind if len(self.of) == 1 else each}{near})"
+        wanted = told((kind if len(self.of) == 1 else each) + near)
+        return f"{', '.join(map(told, self.of))} ({wanted})"
 
     def values(self, given: Any) -> list[Any] | None:
         """Return what was given as a list of plain values, one for each name; None if it has another form."""
@@ -178,7 +180,7 @@ def predict(id: str, value: Any = ..., *, truth: Any = ...) -> None:
     if truth is not ...:
         _answer(id, form, truth)
     elif value is ...:
-        print(f"To predict, in the place of the three dots: {form}.")
+        print(told(f"To predict, in the place of the three dots: {form}."))
     else:
         _keep(id, form, value)
 
@@ -192,12 +194,12 @@ def counted(start: Path | None = None) -> tuple[int, int]:
 def _keep(id: str, form: Form, value: Any) -> None:
     values, before = form.values(value), _known(id)
     if values is None:
-        print(f"Not kept: {value!r} is not what is asked for, {form}.")
+        print(told(f"Not kept: {value!r} is not what is asked for, {form}."))
     elif before and before.truth:
-        print(f"You predicted {_said(before.value)} before you saw {_said(before.truth)}: that one counts.")
+        print(told(f"You predicted {_said(before.value)} before you saw {_said(before.truth)}: that one counts."))
     else:
         _note(id, Prediction(values, now()))
-        print(f"Kept: {_said(values)}. Run the next cells, and see.")
+        print(told(f"Kept: {_said(values)}. Run the next cells, and see."))
 
 
 def _answer(id: str, form: Form, truth: Any) -> None:
@@ -209,7 +211,7 @@ def _answer(id: str, form: Form, truth: Any) -> None:
     right = form.is_right(known.value, true)
     if not known.truth:
         _note(id, replace(known, truth=true, right=right))
-    print(f"You predicted {_said(known.value)}. It is {_said(true)}{': right.' if right else '.'}")
+    print(told(f"You predicted {_said(known.value)}. It is {_said(true)}{': right.' if right else '.'}"))
 
 
 def _known(id: str) -> Prediction | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from minigrad import exercises
 from minigrad.draw.course_map import Stop, course_map
+from minigrad.exercises.telling import language, told
 from minigrad.tutor.progress_table import as_html
 from minigrad.tutor.progressing import Done, Progress, asked, progress, read
 
@@ -51,20 +52,23 @@ def page(next_step: str, commands: Iterable[tuple[str, str]], start: Path | None
     lessons = _lessons(wanted)
     total = found.total
     whole = total.done == total.exercises
-    listed = "".join(f"<li><code>{escape(name)}</code> {escape(remark)}</li>" for name, remark in commands)
-    words = f"Map of the course: {total.done} of {total.exercises} exercises are done"
+    listed = "".join(f"<li><code>{escape(name)}</code> {escape(told(remark))}</li>" for name, remark in commands)
+    words = told(f"Map of the course: {total.done} of {total.exercises} exercises are done")
     parts = [
-        "<h1>Your progress</h1>",
+        f"<h1>{told('Your progress')}</h1>",
         _yours(found, known, wanted) if whole else "",
-        f'<section class="no-paper"><p>{escape(next_step)}</p><ul>{listed}</ul></section>',
-        f"<h2>The course</h2>{course_map(_stops(found, lessons), _needs(lessons), words)}",
-        f'<div class="scrolls" tabindex="0" role="region" aria-label="Your progress by lesson">{as_html(found)}</div>',
-        f"<h2>Your library</h2><p>{_counted(known, wanted)}</p>",
+        f'<section class="no-paper"><p>{escape(told(next_step))}</p><ul>{listed}</ul></section>',
+        f"<h2>{told('The course')}</h2>{course_map(_stops(found, lessons), _needs(lessons), words)}",
+        f'<div class="scrolls" tabindex="0" role="region" aria-label="{told("Your progress by lesson")}">'
+        f"{as_html(found)}</div>",
+        f"<h2>{told('Your library')}</h2><p>{_counted(known, wanted)}</p>",
         *(_names(lesson, known, wanted) for lesson in lessons),
     ]
     return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>Your progress</title><style>{_STYLE}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
+        f'<!DOCTYPE html><html lang="{language().replace("_", "-")}"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{told('Your progress')}</title><style>{_STYLE}</style></head>"
+        f"<body><main>{''.join(parts)}</main></body></html>\n"
     )
 
 
@@ -83,7 +87,7 @@ def _needs(lessons: Lessons) -> dict[str, tuple[str, ...]]:
 def _stops(found: Progress, lessons: Lessons) -> list[Stop]:
     rows = {each.lesson: each for each in found.lessons}
     return [
-        Stop(each["name"], each["title"], share=row.share, remark=f"{row.done} of {row.exercises}")
+        Stop(each["name"], told(each["title"]), share=row.share, remark=told(f"{row.done} of {row.exercises}"))
         for each in lessons
         for row in [rows[each["name"]]]
     ]
@@ -91,7 +95,7 @@ def _stops(found: Progress, lessons: Lessons) -> list[Stop]:
 
 def _counted(known: Mapping[str, Done], wanted: Wanted) -> str:
     there, names = _written(known, wanted)
-    return f"{there} of {names} functions and classes pass their checks: those with a solid frame are yours."
+    return told(f"{there} of {names} functions and classes pass their checks: those with a solid frame are yours.")
 
 
 def _written(known: Mapping[str, Done], wanted: Wanted) -> tuple[int, int]:
@@ -103,27 +107,31 @@ def _written(known: Mapping[str, Done], wanted: Wanted) -> tuple[int, int]:
 def _names(lesson: Mapping[str, Any], known: Mapping[str, Done], wanted: Wanted) -> str:
     """A lesson's functions and classes, those that pass their checks in a solid frame."""
     items = "".join(
-        f'<li class="written">{escape(name)}</li>' if passed else f'<li title="not yet">{escape(name)}</li>'
+        f'<li class="written">{escape(name)}</li>' if passed else f'<li title="{told("not yet")}">{escape(name)}</li>'
         for each in wanted
         if each.lesson == lesson["name"]
         for passed in [known.get(each.id, Done()).passed]
         for name in (dotted.rpartition(".")[2] for dotted in each.objects)
     )
-    return f'<h3>{escape(lesson["title"])}</h3><ul class="names">{items}</ul>'
+    return f'<h3>{escape(told(lesson["title"]))}</h3><ul class="names">{items}</ul>'
 
 
 def _yours(found: Progress, known: Mapping[str, Done], wanted: Wanted) -> str:
     """The head of the page when every exercise passes: what was done, with which help."""
-    whole = f'the path "{escape(found.path.title)}"' if found.path else "the course"
+    whole = f'the path "{escape(told(found.path.title))}"' if found.path else "the course"
     total, last = found.total, max((done.last for done in known.values()), default="")[:10]
     names = _written(known, wanted)[1]
-    helped = (_number(total.checks, "check"), _number(total.hints, "hint"), _number(len(found.solutions), "solution"))
-    return (
-        '<section class="yours"><h2>This library is yours</h2>'
-        f"<p>You have written all {names} functions and classes of {whole}, in {total.exercises} exercises; "
-        f"the last one passed on {escape(last)}. {', '.join(helped)} seen.</p></section>"
+    helped = (
+        _number(total.checks, "no checks", "{} check", "{} checks"),
+        _number(total.hints, "no hints", "{} hint", "{} hints"),
+        _number(len(found.solutions), "no solutions", "{} solution", "{} solutions"),
     )
+    said = told(
+        f"You have written all {names} functions and classes of {whole}, in {total.exercises} exercises; "
+        f"the last one passed on {escape(last)}. {', '.join(helped)} seen."
+    )
+    return f'<section class="yours"><h2>{told("This library is yours")}</h2><p>{said}</p></section>'
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count or 'no'} {noun}s"
+def _number(count: int, none: str, one: str, many: str) -> str:
+    return told((one if count == 1 else many if count else none).format(count))

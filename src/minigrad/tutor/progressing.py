@@ -12,6 +12,7 @@ from minigrad import exercises
 from minigrad.exercises.lesson_files import FOLDER, working_folder
 from minigrad.exercises.paths import CoursePath, chosen
 from minigrad.exercises.syllabus import in_hours, minutes_of
+from minigrad.exercises.telling import Told, told
 from minigrad.tutor import milestones, predicting
 from minigrad.tutor.keeping import Part, now
 from minigrad.tutor.progress_table import as_html
@@ -128,6 +129,8 @@ def _done(each: Mapping[str, Any]) -> Done:
 
 _EXERCISES = Part("exercises", _done)
 
+_TOGETHER: Told = "together"
+
 
 @dataclass(frozen=True)
 class LessonProgress:
@@ -184,13 +187,13 @@ class Progress:
         """All lessons together."""
         counts = [(e.done, e.exercises, e.earned, e.points, e.checks, e.hints, e.minutes) for e in self.lessons]
         done, count, earned, points, checks, hints, minutes = (sum(column) for column in zip(*counts, strict=True))
-        return LessonProgress("together", int(done), int(count), earned, points, int(checks), int(hints), int(minutes))
+        return LessonProgress(_TOGETHER, int(done), int(count), earned, points, int(checks), int(hints), int(minutes))
 
     @property
     def note(self) -> str:
         """The sentence below the table about the source of its numbers."""
         if self.folder is None:
-            return "Nothing is recorded here: `minigrad start` makes a working folder, in which progress is kept."
+            return told("Nothing is recorded here: `minigrad start` makes a working folder, in which progress is kept.")
         said = "Points are those of the checks in the notebooks; hidden tests decide when the notebooks are graded."
         said += self._to_do
         if self.solutions:
@@ -198,7 +201,7 @@ class Progress:
             said += f" Solutions seen: {len(self.solutions)}{f', {early} before an attempt' if early else ''}."
         if self.predictions[1]:
             said += " Predictions: {} of {} right.".format(*self.predictions)
-        return said
+        return told(said)
 
     @property
     def _to_do(self) -> str:
@@ -206,13 +209,15 @@ class Progress:
         way = f' Your path is "{self.path.title}". {self.path.which_lessons}' if self.path else ""
         if not self.left:
             return way
-        core = f", {in_hours(self.core_left)} of them core" if self.core_left and not self.path else ""
-        return f"{way} Exercises of about {in_hours(self.left)} are left{core}."
+        hours, of_core = in_hours(self.left), in_hours(self.core_left)
+        core = self.core_left and not self.path
+        return way + f" Exercises of about {hours} are left{f', {of_core} of them core' if core else ''}."
 
     def __repr__(self) -> str:
-        rows = [("lesson", "exercises", "points", "checks", "hints", "time")]
+        heads: tuple[Told, ...] = ("lesson", "exercises", "points", "checks", "hints", "time")
+        rows = [tuple(map(told, heads))]
         for each in (*self.lessons, self.total):
-            rows.append((each.lesson, *each.cells))
+            rows.append((told(each.lesson), *each.cells))
         widths = [max(len(row[column]) for row in rows) for column in range(6)]
         aligned = ("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
         return "\n".join([*aligned, self.note, *self.milestones])
@@ -231,7 +236,7 @@ def progress(start: Path | None = None) -> Progress:
     rows = tuple(
         _row(lesson, placed, known, minutes.get(lesson, minutes_of(lesson))) for lesson, placed in lessons.items()
     )
-    left = to_do(known, start)
+    left, reached = to_do(known, start), milestones.reached(start)
     return Progress(
         rows,
         working_folder(start),
@@ -240,7 +245,7 @@ def progress(start: Path | None = None) -> Progress:
         sum(each.minutes for each in left if each.rank == "core"),
         path,
         predicting.counted(start),
-        tuple(f"{at[:10]}  {milestones.TITLES[id]}: {page}" for id, (at, page) in milestones.reached(start).items()),
+        tuple(f"{at[:10]}  {told(milestones.TITLES[id])}: {page}" for id, (at, page) in reached.items()),
     )
 
 

@@ -10,10 +10,11 @@ import io
 import zipfile
 from pathlib import Path
 
+from minigrad.exercises.telling import language_of, told
 from minigrad.machine.files import write
 from minigrad.tutor.progressing import FOLDER
 from minigrad.working_folder import merging
-from minigrad.working_folder.starting import changed, language_of, start
+from minigrad.working_folder.starting import changed, start
 
 ZIP = "my-notebooks.zip"
 
@@ -24,7 +25,7 @@ CELLS = ("in-a-browser", "follow-the-site")
 def lessons() -> None:
     """Say which lessons have changed on the site since they were begun; nothing if none has."""
     for name in changed(Path.cwd(), language=language_of(Path.cwd())):
-        print(f"{name} has changed on this site. browser.update() brings the new text; what you wrote stays.")
+        print(told(f"{name} has changed on this site. browser.update() brings the new text; what you wrote stays."))
 
 
 def update() -> None:
@@ -35,8 +36,9 @@ def update() -> None:
     """
     for outcome in start(Path.cwd(), language=language_of(Path.cwd())):
         if outcome.state == "updated":
-            print(f"{outcome.lesson}: {'; '.join(outcome.details)}")
-            print(f"  if it is open: File > Reload Notebook from Disk. As it was it lies in {FOLDER}/before-update.")
+            print(f"{outcome.lesson}: {'; '.join(map(told, outcome.details))}")
+            how = f"if it is open: File > Reload Notebook from Disk. As it was it lies in {FOLDER}/before-update."
+            print(f"  {told(how)}")
 
 
 def pack() -> Path:

@@ -51,10 +51,13 @@ def next_step(start: Path | None = None) -> NextStep:
         return NextStep(said, (*_grading(), (f"minigrad train --answers {where}", "train a network on it")))
     first = to_do[0]
     done = known.get(first.id, Done())
-    tried = f", checked {_times(done.checks)} and not right yet" if done.checks else ""
+    tried = f", checked {'once' if done.checks == 1 else f'{done.checks} times'} and not right yet"
     whole = f"{len(asked)} of the path {path.name}" if path else str(len(asked))
-    header = f"{first.header}; " if first.header else ""
-    said = f"Next: {first.id} in lesson {first.lesson}{tried} ({header}{len(asked) - len(to_do)} of {whole} pass)."
+    passing, header = len(asked) - len(to_do), first.header
+    said = (
+        f"Next: {first.id} in lesson {first.lesson}{tried if done.checks else ''} "
+        f"({f'{header}; {passing} of {whole} pass' if header else f'{passing} of {whole} pass'})."
+    )
     return NextStep(said, tuple(_commands(first, folder, done)))
 
 
@@ -95,7 +98,3 @@ def _commands(exercise: exercises.Exercise, folder: Path, done: Done) -> Iterato
 def _grading() -> Iterator[tuple[str, str]]:
     if packages.has_grader():
         yield "minigrad grade", "run the hidden tests"
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

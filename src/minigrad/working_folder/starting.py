@@ -19,12 +19,11 @@ from typing import Any
 
 from minigrad.errors import MinigradError
 from minigrad.exercises.lesson_files import DEFAULT, fresh_copy
+from minigrad.exercises.telling import ENGLISH, language_of
 from minigrad.machine.files import write
 from minigrad.tutor.progressing import FOLDER, working_folder
 from minigrad.working_folder import merging
 from minigrad.working_folder.merging import NotANotebook
-
-ENGLISH = "en"
 
 _ASSISTANTS = Path(__file__).with_name("AGENTS.md")
 
@@ -77,14 +76,6 @@ def _in_language(folder: Path, language: str) -> Path:
             return path
     names = ", ".join([ENGLISH, *(path.name for path in there)])
     raise MinigradError(f"start: the lessons are not there in the language {language!r}; choose one of: {names}")
-
-
-def language_of(notebooks: Path) -> str:
-    """Return the language of the first lesson in a folder; English if there is none."""
-    found = (_base(path) or {} for path in sorted(notebooks.glob("*.ipynb")))
-    ours = (each.get("metadata", {}).get("minigrad") for each in found)
-    first: dict[str, Any] = next((each for each in ours if isinstance(each, dict)), {})
-    return str(first.get("language") or ENGLISH)
 
 
 def _notebooks(folder: Path) -> dict[str, Path]:

@@ -493,9 +493,9 @@ def build_copy(root, copy):
 
 
 def test_the_committed_files_are_what_a_build_makes(root, tmp_path):
-    """A build changes neither notebooks/ nor course.json and hints.json; if it does, run `autograder build`."""
+    """A build changes neither notebooks/ nor the library's JSON; if it does, run `autograder build`."""
     build_copy(root, tmp_path)
-    for part in ("notebooks", "src/minigrad/course.json", "src/minigrad/hints.json"):
+    for part in ("notebooks", "src/minigrad/course.json", "src/minigrad/hints.json", "src/minigrad/locale"):
         made, committed = (contents(base / part) for base in (tmp_path, root))
         relative = {path.relative_to(tmp_path): data for path, data in made.items()}
         stale = [str(path) for path, data in relative.items() if committed.get(root / path) != data]

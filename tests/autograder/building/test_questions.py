@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 
 import nbformat
 import pytest
@@ -94,6 +95,21 @@ def test_questions_do_not_count_in_the_lessons_total(small):
     answer = next(cell for cell in notebook_of(small).cells if is_answer(cell))
     assert answer.metadata.nbgrader.points == 0
     assert any("it brings no points" in cell.source for cell in notebook_of(small).cells)
+
+
+def test_a_question_after_the_release_is_told(small):
+    """Before nbgrader deletes anything; so is one that is gone. As many students are named as have handed in."""
+    command = ["build", "--quick", "--course", str(small.root / "course")]
+    small.build()
+    shutil.copytree(small.root / "course/source", small.root / "course/release")
+    assert "release" not in CliRunner().invoke(app, command).output
+    small.lesson.write_text(small.lesson.read_text().replace("long-steps", "short-steps"))
+    said = CliRunner().invoke(app, command, env={"COLUMNS": "300"}).output
+    assert "00_numbers: differs from release/week0/00_numbers.ipynb; new is short-steps, for which students who" in said
+    assert "missing is long-steps, which nbgrader cannot drop: give it 0 points instead; change that before" in said
+    for student in ("ada", "bea"):
+        (small.root / "course/submitted" / student / "week0").mkdir(parents=True)
+    assert "notebook, 2 of whom handed in, get no points" in CliRunner().invoke(app, command).output
 
 
 def test_a_written_answer_is_work_that_a_build_puts_aside(small):

@@ -98,7 +98,7 @@ def test_what_is_missing_and_what_is_stale_is_named():
     """A paragraph without a translation, and a translation without its paragraph."""
     assert translating.faults(["new"], {"old": "alt"}) == [
         "is not translated: 'new'",
-        "is in no lesson any more: 'old'",
+        "is not said any more: 'old'",
     ]
     assert translating.faults(["old"], {"old": "alt"}) == []
 

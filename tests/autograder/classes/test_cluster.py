@@ -195,6 +195,15 @@ def test_a_worker_without_a_sandbox_refuses(plugin_of):
     assert ": unknown isolation 'walls'" in Answer.unpack(plugin_of("walls").ask(b""), "bea").refusal
 
 
+@pytest.mark.full("a process that grades apart is started several times", share=4)
+def test_a_worker_without_a_package_refuses(course, plugin_of):
+    """What the course requires is asked of each worker: else honest work would be graded without it."""
+    toml = course / "course.toml"
+    toml.write_text(toml.read_text() + '\n[library]\npackage = "minigrad"\nrequires = ["no-such-package"]\n')
+    said = Answer.unpack(plugin_of("auto").ask(b""), "bea").refusal
+    assert "course.toml: [library]: 'requires' names 'no-such-package', which is not installed here; install" in said
+
+
 @pytest.mark.full("a class hands in", share=4)
 def test_a_parcel_has_what_grading_reads(course, tmp_path):
     """An unpacked course has the same fingerprint. It holds no submission and no gradebook."""

@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 import tempfile
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -239,6 +240,30 @@ def test_kernel(monkeypatch):
 
     monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", none)
     assert "ipykernel install" in wrong(class_server._kernel())
+
+
+def test_an_environment_that_students_cannot_start(place):
+    """Its Python, what that is a link to, and each package are to be read by students; the fix is a command."""
+    folder = place / "hub"
+    site = folder / "lib/python3.11/site-packages"
+    for made in (folder / "bin", site / "nbgrader", place / "private/bin"):
+        made.mkdir(parents=True)
+    (place / "private/bin/python3").touch(mode=0o755)
+    python = folder / "bin/python"
+    python.symlink_to(place / "private/bin/python3")
+    look = partial(class_server._environment, folder)
+    assert right(look([])) == f"students can start {python}"
+    (site / "nbgrader").chmod(0o700)
+    said = f"environment: students cannot start {python}, for want of "
+    assert wrong(look([])) == f"{said}{site / 'nbgrader'}; `chmod -R o+rX {folder}`"
+    (site / "nbgrader").chmod(0o755)
+    (place / "private").chmod(0o700)
+    anew = f"`/usr/bin/python3 -m venv --clear {folder}`, and install anew what was there"
+    assert wrong(look([])) == f"{said}{place / 'private'}; {anew}"
+    group = frozenset({(place / "private").stat().st_gid})
+    (place / "private").chmod(0o750)
+    assert wrong(look([])) and right(look([User(name, -1, group, place) for name in ("ada", "bea")]))
+    assert "not looked at" in right(class_server._environment(place / "none", []))
 
 
 def test_disk(server, monkeypatch):

@@ -64,7 +64,9 @@ CHANCE = ("a coin", "the process's number")
 SHOWN = {
     "autodiff.is_sort": ("breadth-first-order", "topological_sort"),
     "fast_ops.is_map": ("aligned-by-shape-alone", "tensor_map"),
+    "functional.is_vmap": ("axis-0-always", "vmap"),
     "language.is_causal": ("look-ahead", "causal_attention"),
+    "loops.is_safe": ("first-reader-ends", "lifetimes"),
     "operators.is_reduce": ("reduce-remembers", "reduce"),
     "precision.is_rounding": ("cut-off", "to_bfloat16"),
     "workers.is_ring": ("whole-arrays-travel", "reduce_scatter"),

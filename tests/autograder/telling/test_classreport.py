@@ -369,6 +369,14 @@ def test_answers_are_those_that_were_graded(course):
     assert any("return kept" in text for text in data.known["numbers.clamp"])
 
 
+def test_points_that_a_person_gives_are_told_beside_the_others(course):
+    """Where a lesson asks a question, the points by tests are not all that can be had."""
+    assert "points by tests; mean" in class_page(gather(course))
+    lesson = course.lessons["00_numbers"].path
+    lesson.write_text(lesson.read_text() + "\n:::{question} why\n:points: 3\n\nWhy?\n:::\n")
+    assert "points by tests (and 3 that a person gives, not counted here); mean" in class_page(gather(course))
+
+
 def test_what_was_not_graded_is_said(course):
     """An unknown assignment, and one without any grade, are each one sentence."""
     with pytest.raises(CourseError, match="there is no assignment 'week9'; the assignments are week0, week1"):

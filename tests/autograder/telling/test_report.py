@@ -218,6 +218,8 @@ def test_the_sum_names_the_next_exercise(graded):
     """The first that lacks points, with the commands for it; none where nothing is lacking."""
     gap = "autodiff.backpropagate: `minigrad hint autodiff.backpropagate`, `minigrad solution autodiff.backpropagate`."
     assert together([submission(), submission(graded)]) == f"together 1.5 of 3.5 points. Next: {gap}"
+    assert together([submission(graded)], [graded.exercise]).endswith(gap)
+    assert together([submission(graded)], ["operators.folds"]).endswith("Next: `minigrad` says what to do.")
     full = replace(graded, groups=(GroupScore("paths", 3.5, 3.5),))
     assert together([submission(full)]) == "together 3.5 of 3.5 points. Next: `minigrad` says what to do."
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from minigrad import exercises
 from minigrad.cli import app
 from minigrad.errors import MinigradError, UnknownExercise
-from minigrad.exercises import syllabus
+from minigrad.exercises import paths, syllabus
 from minigrad.machine import packages
 from minigrad.machine.overrides import CUT
 from minigrad.tutor import progressing
@@ -105,7 +105,18 @@ def test_lessons_that_are_begun_are_graded(folder, monkeypatch):
             f"{LESSON}.ipynb",
             "01_numerical_derivatives.ipynb",
         ]
-        assert "--own" in words
+        assert "--own" in words and "--asked" not in words
+
+
+def test_the_grader_learns_what_the_path_asks_for(folder, monkeypatch):
+    """It names the next exercise to mend, which is none that the path leaves out."""
+    ran = []
+    monkeypatch.setattr(grader, "run", lambda *words: ran.append(words) or 0)
+    rewrite(folder / f"{LESSON}.ipynb", "# exercise", WRONG)
+    paths.choose(folder, paths.named("weekend"))
+    _typed("grade")
+    asked = ran[0][ran[0].index("--asked") + 1].split(",")
+    assert tuple(asked) == paths.named("weekend").exercises
 
 
 def test_a_notebook_that_is_named_alone_has_a_page_of_its_own(folder, monkeypatch):

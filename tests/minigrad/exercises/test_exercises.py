@@ -178,6 +178,7 @@ def use_trees_and_batches():
     functional.checkpoint(lambda x: x * x)(minigrad.ones(3))
     trees.tree_map(lambda x: -x, {"a": [1.0, None]})
     batching.vmap(lambda x: (x + x).sum(0))(minigrad.ones(2, 3))
+    assert functional.is_vmap(batching.vmap)
 
 
 def use_programs():
@@ -195,6 +196,7 @@ def use_programs():
 def use_loops():
     """Compile a function, and compute attention in blocks, as in lesson 11b."""
     x = np.ones((2, 3))
+    assert loops.is_safe(loops.lifetimes, loops.plan_memory)
     loops.compile_program(program.trace(lambda x: x * 1.0 + (x * 2.0).sum(), x), loops.by_python)(x)
     attention.attend(x, x, x, block=1)
 

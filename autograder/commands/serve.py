@@ -1,0 +1,130 @@
+"""The command that marks each hand-in when it comes."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from autograder.commands.common import CourseOption, IsolationOption, JobsOption, honest
+from autograder.commands.showing import number
+from autograder.course import Course, CourseError
+from autograder.course.loading import find_course, load_course
+
+if TYPE_CHECKING:
+    from autograder.serving.status import Status
+
+PAUSE = 5.0
+"""Seconds from one reading of a course.toml that contradicts itself to the next."""
+
+
+@honest
+def serve(
+    assignments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ASSIGNMENT]...", help="The assignments; all that are released, if none is given."),
+    ] = None,
+    jobs: JobsOption = 0,
+    course: CourseOption = None,
+    isolation: IsolationOption = "auto",
+) -> None:
+    """Mark each hand-in when it comes: watch nbgrader's exchange, grade, record and release the feedback at once.
+
+    Of several hand-ins of a student the newest is graded. The table [serve] of course.toml says how often a student's
+    work is graded on a day, and what the pages show before the due date. What is over the limit is graded later, and
+    the student's page says when. `reports/serve.html` and `reports/serve.json` show what the command is at.
+
+    Ctrl-C and SIGTERM end it when what it has begun is finished. Whatever else ends it, the same command goes on.
+
+    Examples:
+      autograder serve
+
+      autograder serve module1 module2 --jobs 4
+    """
+    from autograder.classes.pool import cores
+    from autograder.course.opening import refuse_a_read_only_course
+    from autograder.gradebook.class_server import Server
+    from autograder.sandbox import choose
+    from autograder.serving import Only, released
+    from autograder.serving.status import Status
+
+    loaded = _servable(load_course(course or find_course(), tree=False))
+    choose(isolation)  # raises where there is none, before anything is begun
+    refuse_a_read_only_course(loaded.directory)
+    server = Server.of(loaded)
+    names = released(loaded, server.exchange / server.course_id, assignments or [])
+    status = Status(loaded.directory / "reports", jobs or cores(), dt.datetime.now(dt.UTC))
+    with Only(loaded), contextlib.chdir(loaded.directory), _until_stopped() as stopping:
+        _say(f"serving {', '.join(names)}; Ctrl-C ends it when what has begun is finished")
+        _serve(loaded, names, status, isolation, stopping)
+    _say(f"stopped; {number(status.graded, 'hand-in')} graded. What waits is graded when the same command is given")
+
+
+def _serve(loaded: Course, names: list[str], status: Status, isolation: str, stopping: Callable[[], bool]) -> None:
+    """Serve, in one session after another: each time that a file of the course is another one, there is a new one."""
+    from autograder.serving import Session
+
+    said, has_begun = "", False
+    while not stopping():
+        try:
+            loaded = _servable(load_course(loaded.directory, tree=False))
+            for name in names:
+                loaded.assignment(name)
+            with Session(loaded, names, status, _say, isolation=isolation) as session:
+                said, has_begun = "", True
+                session.run(stopping)
+        except CourseError as error:
+            if not has_begun:
+                raise
+            if said != str(error):
+                said = str(error)
+                _say(f"nothing is graded until this is mended: {said}")
+            _pause(stopping)
+
+
+def _pause(stopping: Callable[[], bool]) -> None:
+    end = time.monotonic() + PAUSE
+    while time.monotonic() < end and not stopping():
+        time.sleep(0.1)
+
+
+def _servable(course: Course) -> Course:
+    if course.serving is None:
+        raise CourseError(
+            f"{course.path.name}: has no table [serve], which says how often a student's work is graded and what pages "
+            'show before the due date; add one, such as [serve] with tries_per_day = 10, wait = 1, shows = "groups"'
+        )
+    return course
+
+
+@contextlib.contextmanager
+def _until_stopped() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C or SIGTERM has come; a second one ends the process as it usually does."""
+    came: list[int] = []
+
+    def stop(which: int, _: object) -> None:
+        if os.getpid() == own:
+            came.append(which)
+            for each, usual in before.items():
+                signal.signal(each, usual)
+
+    own = os.getpid()
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(came)
+    finally:
+        for each, usual in before.items():
+            signal.signal(each, usual)
+
+
+def _say(sentence: str) -> None:
+    from autograder.reading.student_files import one_line
+
+    Console(soft_wrap=True, highlight=False).print(f"{dt.datetime.now():%H:%M:%S}  {one_line(sentence)}", markup=False)

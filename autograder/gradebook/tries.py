@@ -1,0 +1,62 @@
+"""Limits for hand-ins that are marked at once, and what their pages show before the due date.
+
+A try is a submission that was taken in. Its time is that of the folder under `originals/`, which this machine's clock
+gave it: a student can choose the time in a hand-in's name, and can remove a hand-in from the exchange.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+
+from autograder.course import SHOWS, Course, Serving
+from autograder.course.extensions import read_extensions
+
+
+def earliest(
+    now: dt.datetime,
+    arrived: dt.datetime,
+    tries: Iterable[dt.datetime],
+    serving: Serving,
+    deadline: dt.datetime | None = None,
+) -> dt.datetime:
+    """When a hand-in may be graded; a time that is not after `now` means at once.
+
+    Args:
+        now: The time, in the zone whose midnight begins a day.
+        arrived: When it was handed in, by this machine's clock.
+        tries: When earlier submissions of this student and assignment were taken in.
+        serving: The limits.
+        deadline: The student's due date: what came before it is graded then at the latest.
+    """
+    # A kill may have left this very hand-in among the originals: it is no try before itself.
+    before = sorted(each for each in tries if each < arrived)
+    midnight = dt.datetime.combine(now.date(), dt.time(), now.tzinfo)
+    at = now
+    if sum(each >= midnight for each in before) >= serving.tries_per_day:
+        at = midnight + dt.timedelta(days=1)
+    if before:
+        at = max(at, before[-1] + dt.timedelta(minutes=serving.wait))
+    return min(at, deadline) if deadline is not None and arrived <= deadline else at
+
+
+def deadline_of(course: Course, assignment: str, student: str) -> dt.datetime | None:
+    """A student's due date, with the extension; None where course.toml has none."""
+    due = course.assignments[assignment].due
+    extension = read_extensions(course.directory).get(assignment, {}).get(student)
+    return extension.deadline(due) if extension is not None and due is not None else due
+
+
+def shown(course: Course, assignment: str, now: dt.datetime) -> str:
+    """What pages show of an assignment at a time, one of `SHOWS`: all of it once nobody has time left to hand in.
+
+    Where an assignment has no due date, the day counts from which its answers are shown.
+    """
+    own = course.assignments[assignment]
+    if course.serving is None or (own.answers_open is not None and own.answers_open <= now.date()):
+        return SHOWS[-1]
+    if own.due is not None:
+        extensions = read_extensions(course.directory).get(assignment, {})
+        if now >= max([own.due, *(each.deadline(own.due) for each in extensions.values())]):
+            return SHOWS[-1]
+    return course.serving.shows

@@ -1,0 +1,205 @@
+"""Which hand-in `autograder serve` takes next, and what becomes of one that cannot be graded: no sandbox is started."""
+
+import datetime as dt
+import json
+
+import pytest
+from small_course import SmallCourse
+
+from autograder.classes import Outcome, Work
+from autograder.gradebook.class_feedback import Made
+from autograder.gradebook.inbox import HandIn
+from autograder.serving import AGAIN, Session
+from autograder.serving.status import Status
+
+BEGUN = dt.datetime(2026, 2, 1, 9, tzinfo=dt.UTC)
+
+
+class Exchange:
+    """An exchange of which a test says what was handed in, collected, graded and released."""
+
+    folder = None
+
+    def __init__(self):
+        self.came, self.collected, self.graded, self.out, self.refuses, self.taken = [], set(), set(), set(), {}, []
+
+    def hand_in(self, student, minute, assignment="week0"):
+        at = BEGUN + dt.timedelta(minutes=minute)
+        self.came.append(HandIn(Work(student, assignment), f"{student}-{minute}", at.replace(tzinfo=None), at))
+        return self.came[-1]
+
+    def newest(self, names):
+        return {each.work: each for each in sorted(self.came, key=lambda each: each.when)}.values()
+
+    def sentences(self):
+        return []
+
+    def is_collected(self, hand_in):
+        return any(each.work == hand_in.work and each.when >= hand_in.when for each in self.collected)
+
+    def is_current(self, hand_in):
+        return hand_in in self.collected
+
+    def is_graded(self, hand_in):
+        return hand_in in self.graded
+
+    def collect(self, hand_ins):
+        refused = {each: self.refuses[each.name] for each in hand_ins if each.name in self.refuses}
+        self.taken += [each.name for each in hand_ins if each not in refused]
+        self.collected |= {each for each in hand_ins if each not in refused}
+        return refused
+
+    def is_out(self, student):
+        return student in self.out
+
+    def release(self, students):
+        self.out |= set(students)
+        return {}
+
+
+class Grader:
+    """Grades what it is given, at the next look."""
+
+    def __init__(self):
+        self.works, self.problem = [], ""
+
+    def add(self, works):
+        self.works += works
+
+    def outcomes(self):
+        done, self.works = self.works, []
+        return [Outcome(work, (), False, self.problem) for work in done]
+
+
+class Everything:
+    """Claims, a recorder and a maker of pages that always succeed."""
+
+    def take(self, task, *_):
+        return "" if isinstance(task, str) else task
+
+    def give_back(self, task):
+        pass
+
+    def make(self, students, jobs):
+        return [Made(student) for student in students]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The seconds that a test lets go by."""
+    seconds = [0.0]
+    monkeypatch.setattr("autograder.serving.time.monotonic", lambda: seconds[0])
+    monkeypatch.setattr("autograder.serving.listed", lambda folder: [each.name for each in exchange_of[0].came])
+    return seconds
+
+
+exchange_of = []
+
+
+@pytest.fixture
+def served(tmp_path, clock, monkeypatch):
+    """A session with two processes; returns it with its exchange, and what it says."""
+    small = SmallCourse(tmp_path)
+    small.toml.write_text(f"{small.toml.read_text()}\n[serve]\nwait = 0\n")
+    exchange, said = Exchange(), []
+    exchange_of[:] = [exchange]
+    status = Status(tmp_path / "reports", 2, BEGUN)
+    session = Session(small.load(), ["week0"], status, said.append)
+    session._inboxes, session._grading = {"week0": exchange}, Grader()
+    session._claims, session._recorders, session._pages = Everything(), {"week0": Everything()}, {"week0": Everything()}
+    monkeypatch.setattr(session, "_has_changed", lambda: False)
+    return session, exchange, said
+
+
+def go(session, clock, looks=1):
+    """Let the session look so many times, a second and a half apart, and then end."""
+    left = [looks]
+
+    def stopping():
+        clock[0] += 1.5
+        left[0] -= 1
+        return left[0] < 0
+
+    session.run(stopping)
+
+
+def test_hand_ins_are_taken_in_the_order_in_which_they_came(served, clock):
+    """Three of four are begun at once: one for each process, and one more."""
+    session, exchange, _ = served
+    for student, minute in (("dan", 4), ("ada", 1), ("cem", 3), ("bea", 2)):
+        exchange.hand_in(student, minute)
+    go(session, clock)
+    assert exchange.taken == ["ada-1", "bea-2", "cem-3"]
+    go(session, clock)
+    assert exchange.taken == ["ada-1", "bea-2", "cem-3", "dan-4"]
+    assert exchange.out == {"ada", "bea", "cem", "dan"}
+
+
+def test_of_several_hand_ins_the_newest_is_graded(served, clock):
+    """An older one that still waits is left in the exchange; a newer one that comes later is graded as well."""
+    session, exchange, _ = served
+    exchange.hand_in("ada", 1)
+    exchange.hand_in("ada", 2)
+    go(session, clock, looks=3)
+    assert exchange.taken == ["ada-2"]
+    exchange.hand_in("ada", 5)
+    go(session, clock, looks=3)
+    assert exchange.taken == ["ada-2", "ada-5"]
+
+
+def test_new_hand_ins_come_before_pages_of_old_ones(served, clock):
+    """After a restart nobody waits until the pages of the whole class were looked at; what is graded is not graded."""
+    session, exchange, said = served
+    old = exchange.hand_in("old", 1)
+    exchange.collected.add(old)
+    exchange.graded.add(old)
+    exchange.hand_in("new", 2)
+    assert [each.work.student for each in _looked(session)] == ["new", "old"]
+    go(session, clock, looks=2)
+    assert exchange.taken == ["new-2"] and exchange.out == {"new", "old"}
+    assert "old: week0: its page is handed out" in said
+    assert session._status.graded == 1
+
+
+def _looked(session):
+    session._look()
+    return session._queue()
+
+
+def test_a_refused_one_is_tried_again_after_a_while(served, clock):
+    """It says why, once, and keeps nobody waiting; a minute later the disk has room."""
+    session, exchange, said = served
+    exchange.hand_in("ada", 1)
+    exchange.hand_in("bea", 2)
+    exchange.refuses["ada-1"] = "ada: could not be collected: No space left on device"
+    go(session, clock, looks=5)
+    assert exchange.taken == ["bea-2"] and sum("No space" in each for each in said) == 1
+    state = json.loads((session._status.folder / "serve.json").read_text())
+    assert [(each["student"], each["state"]) for each in state["hand_ins"]] == [("ada", "refused")]
+    assert "No space left" in state["hand_ins"][0]["said"]
+    assert "No space left" in (session._status.folder / "serve.html").read_text()
+    exchange.refuses.clear()
+    clock[0] += AGAIN
+    go(session, clock, looks=2)
+    assert exchange.taken == ["bea-2", "ada-1"]
+
+
+def test_what_has_begun_is_finished_before_the_end(served, clock):
+    """Asked to stop, it begins nothing more, and leaves no hand-in between two steps."""
+    session, exchange, _ = served
+    exchange.hand_in("ada", 1)
+    session._look()
+    session._begin()
+    exchange.hand_in("bea", 2)
+    go(session, clock, looks=0)
+    assert exchange.taken == ["ada-1"] and exchange.out == {"ada"}
+
+
+def test_a_page_escapes_what_students_chose(served, clock):
+    """A name in the exchange is text on the instructor's page."""
+    session, exchange, _ = served
+    exchange.hand_in("<script>", 1)
+    exchange.refuses["<script>-1"] = "<b>no</b>"
+    go(session, clock, looks=2)
+    page = (session._status.folder / "serve.html").read_text()
+    assert "<script>" not in page and "&lt;script&gt;" in page and "<b>no" not in page

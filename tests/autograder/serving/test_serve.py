@@ -1,0 +1,238 @@
+"""`autograder serve`: each hand-in is marked once, in the order of arrival, whatever ends the command in between."""
+
+import datetime as dt
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from class_runs import again, files, generate, grade, rows, times
+from nbgrader.utils import notebook_hash
+from places import ROOT
+from processes import until
+from two_lessons import ARITHMETIC, COMPARISON, make_course
+from typer.testing import CliRunner
+
+from autograder.cli import app
+from autograder.course import CourseError
+from autograder.course.loading import load_course
+from autograder.gradebook.exchange import GraftingCollect
+from autograder.gradebook.inbox import Inbox, listed
+from autograder.gradebook.settings import load_app
+from autograder.serving import Only
+
+WRONG = ARITHMETIC.replace("x + y", "x - y")
+ENDLESS = COMPARISON.replace("return 1.0 if x < y else 0.0", "\n    while True:\n        pass")
+CLASS = {
+    "ada": (ARITHMETIC, COMPARISON),
+    "bea": (WRONG, COMPARISON),
+    "cem": ("", COMPARISON),
+    "eve": (ARITHMETIC, ENDLESS),
+    "fox": (WRONG + "# fox\n", ""),
+    "lea": (ARITHMETIC + "# lea\n", COMPARISON + "# lea\n"),
+}
+LESSONS = ("00_numbers", "01_order")
+NO_LIMITS = '\n[serve]\ntries_per_day = 100\nwait = 0\nshows = "points"\n'
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A course that was released into an exchange of its own."""
+    course = make_course(tmp_path_factory.mktemp("serve"), ROOT)
+    with (course / "course.toml").open("a") as file:
+        file.write(NO_LIMITS)
+    generate(course)
+    exchange = course / "exchange" / "minigrad"
+    shutil.copytree(course / "release" / "week0", exchange / "outbound" / "week0")
+    for name in ("inbound", "feedback"):
+        (exchange / name).mkdir()
+    (course / "exchange").chmod(0o1777)
+    return course
+
+
+@pytest.fixture
+def course(made, tmp_path):
+    """The same course again."""
+    return again(made, tmp_path / "copy")
+
+
+def hand_in(course, student, texts, when=None):
+    """Put a hand-in where `nbgrader submit` puts it, file by file as that does; return its folder."""
+    said = f"{when or dt.datetime.now(dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
+    folder = course / "exchange" / "minigrad" / "inbound" / f"{student}+week0+{said}+{secrets.token_hex(4)}"
+    folder.mkdir()
+    for lesson, text in zip(LESSONS, texts, strict=True):
+        notebook = nbformat.read(course / "release" / "week0" / f"{lesson}.ipynb", as_version=4)
+        if text:
+            next(cell for cell in notebook.cells if cell.source.startswith("# exercise")).source = text
+        (folder / f"{lesson}.ipynb").write_text(json.dumps(notebook))
+    (folder / "timestamp.txt").write_text(said)
+    (folder / "submission_secret.txt").write_text(secrets.token_hex(64))
+    return folder
+
+
+def pages(folder):
+    """The pages of a hand-in that lie in the exchange."""
+    secret = (folder / "submission_secret.txt").read_text()
+    home = folder.parents[1] / "feedback"
+    found = (home / f"{notebook_hash(secret=secret, notebook_id=lesson)}.html" for lesson in LESSONS)
+    return [page for page in found if page.exists()]
+
+
+class Served:
+    """The command, in a process of its own that is ended in whichever way."""
+
+    def __init__(self, course):
+        program = "from autograder.cli import main; main()"
+        command = [sys.executable, "-c", program, "serve", "week0", "--jobs", "2", "--course", str(course)]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+        self.log = course / "serve.log"
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+
+    def until(self, condition):
+        """Wait for a condition, while the command runs; whether it came."""
+        until(lambda: condition() or self.process.poll() is not None)
+        assert condition() and self.process.poll() is None, self.log.read_text()
+        return True
+
+    def end(self, how):
+        """End it by a signal; return its exit code."""
+        self.process.send_signal(how)
+        return self.process.wait()
+
+
+@pytest.mark.full("a class hands in while the command is killed twice", share=12)
+def test_a_class_hands_in_while_it_is_killed(course):
+    """Each hand-in that counts is graded once, none is lost, and marks and files are those of `autograde`."""
+    other = again(course, course.parent.parent / "other")
+    mine, before = {}, {}
+    for student, texts in CLASS.items():
+        mine[student] = hand_in(course, student, texts)
+    for goal in (1, 3):
+        served = Served(course)
+        assert served.until(lambda goal=goal: sum(len(pages(each)) == 2 for each in mine.values()) >= goal)
+        assert served.end(signal.SIGKILL) == -signal.SIGKILL
+        done = {student for student, folder in mine.items() if len(pages(folder)) == 2 and student != "ada"}
+        before |= {name: when for name, when in times(course).items() if name.parts[1] in done}
+        if goal == 1:
+            mine["ada"] = hand_in(course, "ada", (ARITHMETIC + "# again\n", ""))
+    served = Served(course)
+    assert served.until(lambda: all(len(pages(each)) == 2 for each in mine.values()))
+    assert served.end(signal.SIGTERM) == 0, served.log.read_text()
+    assert before.items() <= times(course).items(), "a notebook was graded twice"
+    assert "Traceback" not in served.log.read_text()
+
+    shutil.copytree(course / "exchange", other / "exchange", dirs_exist_ok=True)
+    configured = load_app(other, "week0")
+    GraftingCollect(coursedir=configured.coursedir, parent=configured).start()
+    grade(other)
+    assert rows(course) == rows(other)
+    assert files(course) == files(other)
+    state = json.loads((course / "reports" / "serve.json").read_text())
+    assert state["hand_ins"] == [] and state["seconds"]["worst"] > 0
+    assert "Points by group" not in pages(mine["bea"])[0].read_text()
+
+
+@pytest.mark.full("hand-ins are graded", share=12)
+def test_what_is_over_the_limit_waits_and_its_page_says_so(course):
+    """The second hand-in of a day has a page that says until when; a limit that is changed lets it in at once."""
+    toml = course / "course.toml"
+    toml.write_text(toml.read_text().replace("tries_per_day = 100", "tries_per_day = 1"))
+    first = hand_in(course, "ada", CLASS["bea"])
+    served = Served(course)
+    assert served.until(lambda: len(pages(first)) == 2)
+    second = hand_in(course, "ada", CLASS["ada"])
+    assert served.until(lambda: len(pages(second)) == 2)
+    assert "1 submission a day is graded" in pages(second)[0].read_text()
+    assert times(course) and json.loads((course / "submitted" / "ada" / "week0" / "00_numbers.ipynb").read_text())
+    assert "x - y" in (course / "submitted" / "ada" / "week0" / "00_numbers.ipynb").read_text()
+    toml.write_text(toml.read_text().replace("tries_per_day = 1", "tries_per_day = 2"))
+    assert served.until(lambda: "1 submission a day" not in pages(second)[0].read_text())
+    assert served.end(signal.SIGTERM) == 0, served.log.read_text()
+    assert "ada: week0: 7 of 7 points" in served.log.read_text()
+    assert "ada: week0 waits until" in served.log.read_text()
+
+
+@pytest.fixture(scope="module")
+def inbox(made, tmp_path_factory):
+    """The exchange of a course in which nothing is graded."""
+    copy = again(made, tmp_path_factory.mktemp("inbox") / "copy")
+    return Inbox(load_course(copy, tree=False), "week0")
+
+
+def names(inbox):
+    """Who is found with which hand-in."""
+    return {each.work.student: each.name for each in inbox.newest(listed(inbox.folder))}
+
+
+def test_the_newest_whole_hand_in_is_found(inbox, monkeypatch):
+    """Older ones stay; one that is still being written counts when its last file is there, or nothing changes it."""
+    course = inbox.folder.parents[2]
+    now = dt.datetime.now(dt.UTC)
+    hand_in(course, "ada", CLASS["ada"], now - dt.timedelta(hours=1))
+    newer = hand_in(course, "ada", CLASS["ada"], now)
+    half = hand_in(course, "bea", CLASS["bea"])
+    (half / "submission_secret.txt").unlink()
+    (inbox.folder / f"cem+week0+{now} UTC+x").write_text("a file")
+    (inbox.folder / "eve+week0+no time+x").mkdir()
+    (inbox.folder / "eve+week01+2027-01-01 00:00:00 UTC+x").mkdir()
+    assert names(inbox) == {"ada": newer.name}
+    assert any("no time" in sentence for sentence in inbox.sentences()) and inbox.sentences() == []
+    monkeypatch.setattr("autograder.gradebook.inbox.SETTLED", 0.0)
+    assert names(inbox) == {"ada": newer.name, "bea": half.name}
+
+
+def test_a_hand_in_that_the_disk_refuses_is_said(inbox, monkeypatch):
+    """The reason is the sentence of the step; nothing counts as collected, and the next attempt collects it."""
+    course = inbox.folder.parents[2]
+    hand_in(course, "fox", CLASS["fox"])
+    (mine,) = (each for each in inbox.newest(listed(inbox.folder)) if each.work.student == "fox")
+    with monkeypatch.context() as patch:
+
+        def full(*_):
+            raise OSError(28, "No space left on device")
+
+        patch.setattr("autograder.gradebook.exchange.snapshot", full)
+        assert inbox.collect([mine]) == {mine: "fox: could not be collected: [Errno 28] No space left on device"}
+    assert not inbox.is_collected(mine)
+    assert inbox.collect([mine]) == {}
+    assert inbox.is_current(mine) and not inbox.is_graded(mine) and not inbox.is_out("fox")
+
+
+def test_a_second_one_is_refused(course, monkeypatch):
+    """One command serves a course at a time; when it has ended, the next one may."""
+    monkeypatch.setattr("autograder.serving.PATIENCE", 0.0)
+    loaded = load_course(course, tree=False)
+    with Only(loaded), pytest.raises(CourseError, match="another `autograder serve` is at this course"):
+        Only(loaded)
+    with Only(loaded):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("week9",), "there is no assignment 'week9'"),
+        (("week0",), "week0 is not released; run `autograder term release week0` first"),
+        ((), "no assignment is released"),
+    ],
+)
+def test_a_mistake_is_one_sentence(course, words, said):
+    """What is not released cannot be handed in, and so is not served."""
+    shutil.rmtree(course / "exchange" / "minigrad" / "outbound")
+    result = CliRunner().invoke(app, ["serve", *words, "--course", str(course)])
+    assert result.exit_code == 2 and said in " ".join(result.output.split()), result.output
+
+
+def test_a_course_without_limits_is_not_served(course):
+    """Nobody's hidden tests can be asked without end because a table was forgotten."""
+    toml = course / "course.toml"
+    toml.write_text(toml.read_text().replace(NO_LIMITS, ""))
+    result = CliRunner().invoke(app, ["serve", "--course", str(course)])
+    assert result.exit_code == 2 and "has no table [serve]" in " ".join(result.output.split()), result.output
