@@ -40,6 +40,8 @@ class InKernel:
         name: The name, such as ``"threadIdx"``.
     """
 
+    name = ""  # of one that is being copied
+
     def __init__(self, name: str) -> None:
         self.name = name
 

@@ -1,5 +1,6 @@
 """The `cuda` of a program where there is no GPU: kernels, launches and memory by Numba's names, without numba.cuda."""
 
+import copy
 import subprocess
 import sys
 
@@ -77,6 +78,7 @@ def test_what_is_no_call():
     for outside in (lambda: cuda.grid(1), lambda: threadIdx.x, lambda: cuda.shared.array(1, float)):
         with pytest.raises((KernelError, AttributeError), match="means something in a kernel alone"):
             outside()
+    assert copy.copy(threadIdx).name == "threadIdx"
     with pytest.raises(AttributeError, match=r"no cuda\.current_context"):
         _ = cuda.current_context
 
