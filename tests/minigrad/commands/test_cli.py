@@ -258,7 +258,7 @@ def test_a_path_is_followed(tmp_path):
     assert "not on your path" not in said("start", "--path", "all", "--dry-run")
     assert "ath" not in said("start", "--path", "all")
     assert "Its lessons" not in said()
-    assert "0/98" in said("progress") and "operators.folds" in said("check", "00_fundamentals.ipynb")
+    assert "0/101" in said("progress") and "operators.folds" in said("check", "00_fundamentals.ipynb")
 
 
 def test_a_path_that_is_not_there_copies_nothing(tmp_path):

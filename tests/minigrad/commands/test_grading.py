@@ -80,7 +80,7 @@ def test_two_attempts_are_graded(folder):
     second = minigrad("grade", f"{LESSON}.ipynb")
     assert "operators.comparison: 3.25 → 4 of 4 points; won: order" in second
     following = "operators.arithmetic: `minigrad hint operators.arithmetic`, `minigrad solution operators.arithmetic`."
-    assert f"together 3.25 of 30 points. Next: {following}" in first and "together 4 of 30 points. Next: " in second
+    assert f"together 3.25 of 34 points. Next: {following}" in first and "together 4 of 34 points. Next: " in second
     pages = folder / ".minigrad"
     assert (pages / "report.html").as_uri() in first
     assert first.startswith(f"Graded: {LESSON}.ipynb\n")
