@@ -17,7 +17,7 @@ PLANS = Hunt(
 LIVES = """
 def lifetimes(program, groups):
     base = base_of(program)
-    staying = [base.get(x, x) for x in program.outputs]
+    staying = [base.get(x, x) for x in {outputs}]
     found = {{}}
     for first, group in enumerate(groups):
         for x in left_behind(program, groups, group):
@@ -44,12 +44,13 @@ def plan(
     shown="{x, *(y for y in base if base[y] is x)}",
     size="-(-x.nbytes // 64) * 64",
     last="max(readers)",
+    outputs="program.outputs",
     meet="values[y].meets(values[x])",
     places="[0, *(end for _, end in taken)]",
     fits="all(p + values[x].size <= start or end <= p for start, end in taken)",
 ):
     """The text of an answer; what is not given is right."""
-    return LIVES.format(shown=shown, size=size, last=last) + PLACES.format(meet=meet, places=places, fits=fits)
+    return LIVES.format(shown=shown, size=size, last=last, outputs=outputs) + PLACES.format(meet=meet, places=places, fits=fits)
 
 
 ONE_STEP = plan(last="first + 1")
@@ -57,6 +58,8 @@ COMPUTED_WITH_ONCE = plan(last="max([i for i in readers if i <= min(computing)])
 ONE_VIEW_FOLLOWED = plan(shown="{x, *(e.output for e in program.equations if e.kind == 'view' and e.reads() == [x])}")
 ELEMENTS_COUNTED = plan(size="-(-x.nbytes // x.dtype.itemsize // 64) * 64")
 STARTS_APART = plan(places="range(0, 10**6, values[x].size)", fits="all(p != start for start, _ in taken)")
+APART_HIGH_UP = plan(places="range(2**20, 2**21, values[x].size)", fits="all(p != start for start, _ in taken)")
+ONE_OUTPUT_PLANNED = plan(outputs="program.outputs[1:]", last="max([first, *readers])")
 BORN_TOGETHER = plan(meet="values[y].meets(values[x]) and values[y].first != values[x].first")
 
 ALL_AT_0 = plan(meet="False")
@@ -100,12 +103,12 @@ def test_views(student):
 def test_outputs(student):
     """Plans that lay an output into the block, or what an output shows, are refused."""
     expect(
-        PLANS(student, "upwards", plan(), "outputs-planned", "shown-outputs-planned"),
-        ["passes", "passes", "refused", "refused"],
-        example="two safe plans; one with places for outputs, and one with places for what outputs show",
+        PLANS(student, "upwards", plan(), "outputs-planned", ONE_OUTPUT_PLANNED, "shown-outputs-planned"),
+        ["passes", "passes", "refused", "refused", "refused"],
+        example="two safe plans; one with places for outputs, for the first one alone, and for what outputs show",
         hint="look for the outputs of the program among the places",
         misconception="outputs-not-asked",
-        when={("passes", "passes", "refused", "passes"): ("shown-outputs-not-asked", "return a transpose")},
+        when={("passes", "passes", "refused", "refused", "passes"): ("shown-outputs-not-asked", "return a transpose")},
     )
 
 
@@ -123,11 +126,11 @@ def test_one_step(student):
 
 @is_safe(group="places", because="loops.is_safe: 'no two values that are in memory at one step share a byte.'")
 def test_sizes(student):
-    """A plan in which all values begin apart, and small ones inside of large ones, is refused."""
+    """Plans in which all values begin apart, and small ones inside of large ones, are refused, also far from 0."""
     expect(
-        PLANS(student, "upwards", STARTS_APART),
-        ["passes", "refused"],
-        example="a safe plan, and one that knows where values begin, and not where they end",
+        PLANS(student, "upwards", STARTS_APART, APART_HIGH_UP),
+        ["passes", "refused", "refused"],
+        example="a safe plan, and two that know where values begin, at 0 or a MiB up, and not where they end",
         hint="take values of several sizes, and compare where one ends with where the other one begins",
         misconception="equal-sizes",
     )
