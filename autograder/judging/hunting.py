@@ -1,9 +1,10 @@
 """A hunt: a test that a student wrote, at work on right and wrong answers of another exercise.
 
 The answers are those that the course keeps of that exercise, in `wrong` and `variants`. Each question about one has a
-fork of its own, the first one twice, all answers define the same names, and the student's test gets them in one and the
-same wrapper. So it can go by what an answer does, and neither by its name, nor by the names in its code, nor by the
-number of calls, nor by chance. The wrapper is no wall: its closure holds the answer, and Python hides no object.
+fork of its own, the first one two of them, all answers define the same names, and the student's test gets them in one
+and the same wrapper, in an order that is drawn anew each time: files and hooks can count questions. So it can go by
+what an answer does, and neither by its name, nor by the names in its code, nor by the number of questions, nor by
+chance. The wrapper is no wall: its closure holds the answer, and Python hides no object.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import __future__
 import ast
 import functools
 import math
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,12 +62,19 @@ class Hunt:
         Raises:
             StudentFailure: If the student's test raises an error for the first answer, or says two things of it.
         """
-        return [self._asked(student, name, is_first=index == 0) for index, name in enumerate(answers)]
+        said = dict[int, Any]()
+        order = [0, *range(len(answers))]
+        random.SystemRandom().shuffle(order)
+        for index in order:
+            found = self._asked(student, answers[index], is_first=index == 0)
+            if said.setdefault(index, found) != found:
+                raise StudentFailure("unstable", "the answer differs from one call to the next with the same input")
+        return [said[index] for index in range(len(answers))]
 
     def _asked(self, student: Student, name: str, *, is_first: bool) -> Any:
         probe = _probe(self._given, self._text(student.answers, name), self._verdict)
         try:
-            return student(probe, twice=is_first)
+            return student(probe)
         except StudentFailure as error:
             if is_first or error.kind != "error":
                 raise

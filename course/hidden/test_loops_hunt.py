@@ -50,7 +50,9 @@ def plan(
     fits="all(p + values[x].size <= start or end <= p for start, end in taken)",
 ):
     """The text of an answer; what is not given is right."""
-    return LIVES.format(shown=shown, size=size, last=last, outputs=outputs) + PLACES.format(meet=meet, places=places, fits=fits)
+    return LIVES.format(shown=shown, size=size, last=last, outputs=outputs) + PLACES.format(
+        meet=meet, places=places, fits=fits
+    )
 
 
 ONE_STEP = plan(last="first + 1")
@@ -64,6 +66,13 @@ BORN_TOGETHER = plan(meet="values[y].meets(values[x]) and values[y].first != val
 
 ALL_AT_0 = plan(meet="False")
 
+FAR_APART = (
+    plan(size="1", last="first")
+    + """
+def plan_memory(values):
+    return {x: number << 26 for number, x in enumerate(values) if number % 3}
+"""
+)
 TO_THE_END = plan(last="len(groups)")
 FROM_128_ON = plan(places="[128, *(end for _, end in taken)]")
 
@@ -174,11 +183,12 @@ def test_multiples_of_64(student):
 
 @is_safe(group="waste", because="loops.is_safe: 'and so is a plan that takes more memory than it has to'")
 def test_waste(student):
-    """Plans that share nothing, stack everything, go by birth, keep all to the end or leave bytes free, are safe."""
+    """Plans that share nothing, stack all, go by birth, keep all to the end, leave bytes or values out, are safe."""
+    wasteful = "nothing-shared", "always-on-top", "in-order-of-birth", TO_THE_END, FROM_128_ON, FAR_APART
     expect(
-        PLANS(student, "nothing-shared", "always-on-top", "in-order-of-birth", TO_THE_END, FROM_128_ON, ALL_AT_0),
-        [*["passes"] * 5, "refused"],
-        example="five safe plans that take more memory than they have to, and one by which all values begin at 0",
+        PLANS(student, *wasteful, ALL_AT_0),
+        [*["passes"] * 6, "refused"],
+        example="six safe plans that take more memory than they have to, and one by which all values begin at 0",
         hint="ask for what must not happen, and compare with no plan",
         misconception="compared-with-a-plan",
     )

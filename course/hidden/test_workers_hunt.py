@@ -61,7 +61,8 @@ def all_reduce(worker, array):
     for step in range(2 * n - 2):
         worker.send(flat[(worker.rank - step) % n :: n])
         place = slice((worker.rank - step - 1) % n, None, n)
-        flat[place] = worker.receive() + (flat[place] if step < n - 1 else 0)
+        passed = worker.receive()
+        flat[place] = passed + flat[place] if step < n - 1 else passed
     return flat.reshape(array.shape)
 """
 

@@ -125,11 +125,16 @@ class Batched:
 
 def _product(x: Any, y: Any) -> Batched:
     """Return the matrix product of each example; a vector is a row on the left, and a column on the right."""
-    left, right = (z.value if isinstance(z, Batched) else z for z in (x, y))
     row, column = len(x.shape) == 1, len(y.shape) == 1
-    found = (left.unsqueeze(-2) if row else left) @ (right.unsqueeze(-1) if column else right)
+    left, right = aligned(_matrix(x, -2) if row else x, _matrix(y, -1) if column else y)
+    found = left @ right
     found = found.squeeze(-1) if column else found
     return Batched(found.squeeze(-1 if column else -2) if row else found)
+
+
+def _matrix(vector: Any, dim: int) -> Any:
+    """Return a vector, or one for each example, with an axis of size 1 more."""
+    return Batched(vector.value.unsqueeze(dim)) if isinstance(vector, Batched) else vector.unsqueeze(dim)
 
 
 def moved_axis(dim: int, ndim: int) -> int:

@@ -15,6 +15,9 @@ from minigrad.loops import Group
 EXERCISES = [each.id for each in COURSE.exercises.values() if each.lesson.startswith(("10", "11"))]
 
 KNOWN = [
+    ("functional.is_vmap", "axis-0-counts", "let another axis than the first one count the examples"),
+    ("loops.is_safe", "compared-with-a-plan", "ask for what must not happen, not for the lowest plan"),
+    ("loops.is_safe", "lives-believed", "let a value be read by two steps, and find out yourself"),
     ("dual.Dual", "cosine-without-minus", "cos: the tangent is -sin(2) times 10: mind the"),
     ("dual.Dual", "difference-turned-round", "a' b comes first, a b' is taken away from it"),
     ("dual.Dual", "divided-once", "divide by b twice: by b^2"),

@@ -146,3 +146,14 @@ def test_what_may_carry_a_tangent():
     """A list has no tangent, and the message says what has."""
     with pytest.raises(TypeError, match="not to a value of list"):
         dual.jvp(lambda x: [x], (1.0,), (1.0,))
+
+
+@pytest.mark.parametrize("in_axes", [(0, 0), (0, None), (None, 0)])
+@pytest.mark.parametrize("left", [(4,), (3, 4), (2, 3, 4), (5, 2, 3, 4)])
+@pytest.mark.parametrize("right", [(4,), (4, 3), (2, 4, 3), (5, 1, 4, 3)])
+def test_products_of_all_ranks(left, right, in_axes):
+    """A product of one example has its axes aligned as a product of tensors has, whichever of the two is a batch."""
+    shapes = [shape if axis is None else (6, *shape) for shape, axis in zip((left, right), in_axes, strict=True)]
+    x, y = (minigrad.randn(*shape, dtype=minigrad.float64) for shape in shapes)
+    wanted = vmap(lambda a, b: a @ b, in_axes)(x, y)
+    assert close(batching.vmap(lambda a, b: a @ b, in_axes)(x, y), wanted)

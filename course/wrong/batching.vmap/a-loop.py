@@ -28,6 +28,6 @@ def vmap(f, in_axes=0):
         rows = [f(*[x if m is None else m[i] for x, m in zip(args, moved)]) for i in range(size)]
         if isinstance(rows[0], tuple):
             return tuple(creation.stack([minigrad.as_tensor(each) for each in column]) for column in zip(*rows))
-        return creation.stack(rows)
+        return creation.stack([minigrad.as_tensor(row) for row in rows])
 
     return of_batch

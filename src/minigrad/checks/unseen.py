@@ -145,6 +145,7 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
         "equal-ranks": "functions with other mistakes",
         "errors-not-asked": "functions with other mistakes",
         "examples-alike": "functions with other mistakes",
+        "how-not-what": "right functions that are made in another way",
         "no-axis-named": "functions with other mistakes",
         "none-counts-not-asked": "functions with other mistakes",
         "one-result": "functions with other mistakes",

@@ -89,6 +89,7 @@ class Catalogue:
         sentences: The translations by the English sentences, with numbers in braces as places for values, and double
             braces for braces. An empty one says that there is none yet: the sentence stays English.
 
+    >>> from minigrad.exercises.telling import Catalogue
     >>> german = Catalogue({"{0} of {1} pass": "von {1} bestehen {0}", "none": ""})
     >>> german.translated("3 of 4 pass"), german.translated("none")
     ('von 4 bestehen 3', 'none')

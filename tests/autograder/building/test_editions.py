@@ -463,7 +463,14 @@ INTERFACE = (
     *("for each in program.equations:", "for each in reversed(program.equations):", "recorder = Recorder()"),
     *("if isinstance(x, Var):", "raise TypeError("),
     "i = cuda.grid(1)",  # the lesson shows it in the kernel above
-    *("except RecursionError:", "except Exception:", "rng = np.random.default_rng(0)", "for _ in range(calls):"),
+    *("groups = fuse(program)", "base = base_of(program)", "axes = in_axes if isinstance(in_axes, tuple) else"),
+    *(
+        "except RecursionError:",
+        "except ValueError:",
+        "except Exception:",
+        "rng = np.random.default_rng(0)",
+        "for _ in range(calls):",
+    ),
 )
 """How lines begin that whoever writes a tensor function, a kernel or a pass writes, because others call it."""
 

@@ -1,6 +1,7 @@
 """Students' tests are graded by the answers that they let pass and refuse, whatever else they try."""
 
 import ast
+import random
 import re
 
 import pytest
@@ -122,6 +123,62 @@ def is_reduce(reduce):
     return results == [wanted] * 3 + [3.0]
 """,
     ),
+    "constants, and products of values with different numbers of axes": (
+        "functional.is_vmap",
+        """
+import numpy as np
+
+def is_vmap(vmap):
+    x = creation.arange(24.0).view(2, 3, 4)
+    numbers = np.array(x.tolist())
+    rows = {
+        (lambda a: 7.0): [7.0, 7.0],
+        (lambda a: a.sum(dim=-1)): numbers.sum(2).tolist(),
+        (lambda a: a @ x.permute(0, 2, 1)): np.stack([row @ numbers.transpose(0, 2, 1) for row in numbers]).tolist(),
+        (lambda a: (x * a).sum(dim=0)): np.stack([(numbers * row).sum(0) for row in numbers]).tolist(),
+    }
+    if any(vmap(f)(x).tolist() != wanted for f, wanted in rows.items()):
+        return False
+    if vmap(lambda a: a.sum(dim=0), -1)(x).tolist() != numbers.sum(0).T.tolist():
+        return False
+    if vmap(lambda a, b: a * b, 1)(x.sum(dim=0), x.sum(dim=0)).tolist() != (numbers.sum(0) ** 2).T.tolist():
+        return False
+    if vmap(lambda a, b: a * b, (0, 1))(x[0, 0], x[1].view(1, 3, 4).permute(2, 0, 1).permute(1, 0, 2)).ndim != 3:
+        return False
+    losses = vmap(grad(lambda w, a: ((w * a).sum() - 1.0) ** 2), (None, 0))(x[0, 0], x[0])
+    w, a = numbers[0, 0], numbers[0]
+    if losses.tolist() != (2.0 * ((a @ w) - 1.0)[:, None] * a).tolist():
+        return False
+    for axes, sizes in ((0, (3, 1)), (None, (3, 3))):
+        try:
+            vmap(lambda a, b: a * b, axes)(*map(creation.ones, sizes))
+        except ValueError:
+            continue
+        return False
+    return True
+""",
+    ),
+    "a zero with a sign": (
+        "workers.is_ring",
+        """
+def is_ring(all_reduce):
+    for n in (1, 4):
+        for kind in (np.float32, np.float64):
+            for shape in ((), (7,), (2, 6)):
+                given = [np.array(np.arange(np.prod(shape)).reshape(shape) * -0.1 * (r + 1), kind) for r in range(n)]
+                kept = [each.copy() for each in given]
+                found = run(n, lambda w, a: (all_reduce(w, a), w.sent), given)
+                totals = [total for total, _ in found]
+                most = 2 * (n - 1) * -(-given[0].size // n) * given[0].itemsize
+                if len({total.tobytes() for total in totals}) > 1 or any(sent > most for _, sent in found):
+                    return False
+                if any((t.shape, t.dtype) != (shape, kind) or not np.allclose(t, sum(kept), rtol=1e-5) for t in totals):
+                    return False
+                if any(a.tobytes() != b.tobytes() for a, b in zip(given, kept)):
+                    return False
+    return True
+""",
+    ),
     "numbers that nobody can write to": (
         "precision.is_rounding",
         """
@@ -193,6 +250,12 @@ def test_right_tests_of_another_kind_earn_all(asked, grade):
 
 
 @pytest.fixture
+def in_order(monkeypatch):
+    """Answers are asked about as a hidden test names them, the first one twice."""
+    monkeypatch.setattr(random.SystemRandom, "shuffle", lambda *_: None)
+
+
+@pytest.fixture
 def verdicts(tmp_path):
     """Judges a hunt on three answers that the course keeps, and says what was asked of the sandbox."""
     for folder, name in (("variants", "right"), ("wrong", "wrong"), ("wrong", "other")):
@@ -208,6 +271,7 @@ def verdicts(tmp_path):
     return verdicts
 
 
+@pytest.mark.usefixtures("in_order")
 def test_what_a_test_says_of_each_answer(verdicts):
     """Each answer is a question of its own without arguments, so that a report shows no answer's text."""
     failed = Failed("error", "IndexError: no")
@@ -220,12 +284,19 @@ def test_what_a_test_says_of_each_answer(verdicts):
     assert verdict.example.given == (("", "a right one and two wrong ones"),)
 
 
+@pytest.mark.usefixtures("in_order")
 def test_two_answers_to_one_question(verdicts):
     """A test that says two things of one function fails, and is told so."""
     (verdict,) = verdicts(["passes", "refused"], names="'right'", again="refused")
     assert (verdict.passed, verdict.failure) == (False, "unstable")
 
 
+def test_an_order_that_nobody_knows(verdicts):
+    """A student's code can count questions, in a file or by a hook for forks: a question's number says nothing."""
+    assert not all(verdicts(["passes", "refused", "raises"])[0].passed for _ in range(20))
+
+
+@pytest.mark.usefixtures("in_order")
 def test_an_error_on_a_right_answer(verdicts):
     """The student reads the error that the own test raises for a right answer; nothing is shown of the answer."""
     (verdict,) = verdicts([Failed("error", "NameError: name 'x' is not defined")])
