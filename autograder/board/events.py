@@ -146,7 +146,7 @@ class Kernel(Event):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What the numbers are."""
+        """Return the names of the numbers that rank."""
         return "transactions", "passes"
 
     def count(self, entry: HandedIn, draw: int, ask: Asks) -> Counted:
@@ -200,7 +200,7 @@ class Plan(Event):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What the numbers are."""
+        """Return the names of the numbers that rank."""
         return "bytes", "above the least"
 
     def count(self, entry: HandedIn, draw: int, ask: Asks) -> Counted:
@@ -258,7 +258,7 @@ class Settings(Event):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """What the numbers are."""
+        """Return the names of the numbers that rank."""
         return "loss", "steps"
 
     def count(self, entry: HandedIn, draw: int, ask: Asks) -> Counted:

@@ -34,7 +34,7 @@ class Refused(Exception):
 
 
 class Counts:
-    """What a kernel has touched so far.
+    """The transactions and passes that a kernel has taken so far.
 
     Attributes:
         transactions: Those of 32 bytes with global memory.

@@ -14,6 +14,9 @@ from autograder.common.comparing import same
 FATAL = frozenset({"timeout", "memory", "killed", "output", "not-done"})
 """Failures that the next observation of the same test would only repeat, at the same cost."""
 
+UNSTABLE = "unstable", "the answer differs from one call to the next with the same input"
+"""The failure of an answer that was asked for twice: its kind, and what the student reads."""
+
 
 MAX_ASKED = 64
 """Questions of a test that are remembered for its report, the last ones."""
@@ -145,7 +148,7 @@ class Student:
         value = self._ask(probe, list(args))
         self.asked[-1] = Asked(names, args, True, value)
         if twice and not same(value, self._ask(probe, list(args))):
-            raise StudentFailure("unstable", "the answer differs from one call to the next with the same input")
+            raise StudentFailure(*UNSTABLE)
         return value
 
     def _packed(self, observe: Callable[..., Any]) -> bytes:

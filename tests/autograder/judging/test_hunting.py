@@ -4,6 +4,7 @@ import ast
 import random
 import re
 
+import numpy as np
 import pytest
 from fake_session import Failed, judged
 from places import ROOT
@@ -265,7 +266,7 @@ def verdicts(tmp_path):
 
     def verdicts(answers, names="'right', 'wrong', 'other'", again=None, options=""):
         text = HUNT.format(names=names, options=options)
-        asked = iter([answers[0], again or answers[0], *answers[1:]])
+        asked = iter([answers[0], answers[0] if again is None else again, *answers[1:]])
         return judged(tmp_path / "hidden", text, lambda *args: (args == ()) and next(asked))
 
     return verdicts
@@ -294,6 +295,15 @@ def test_two_answers_to_one_question(verdicts):
 def test_an_order_that_nobody_knows(verdicts):
     """A student's code can count questions, in a file or by a hook for forks: a question's number says nothing."""
     assert not all(verdicts(["passes", "refused", "raises"])[0].passed for _ in range(20))
+
+
+@pytest.mark.usefixtures("in_order")
+def test_a_forged_answer_is_no_fault_of_the_grader(verdicts):
+    """A process may answer with an array, whose truth nobody knows: the student's test fails, and no other one."""
+    (verdict,) = verdicts([np.ones(2)], names="'right'", again=np.zeros(2))
+    assert (verdict.passed, verdict.failure) == (False, "unstable")
+    (verdict,) = verdicts([np.ones(2)], names="'right'")
+    assert not verdict.passed
 
 
 @pytest.mark.usefixtures("in_order")
