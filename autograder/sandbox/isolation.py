@@ -1,5 +1,6 @@
 """Choose how to isolate on this machine, by trying, and say why."""
 
+import os
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +10,10 @@ from autograder.sandbox.backends import BACKENDS, Backend
 from autograder.sandbox.cgroups import describe_groups
 from autograder.sandbox.model import Limits, SandboxUnavailable
 from autograder.sandbox.warm import Warm
+
+_OF_NAMESPACES = ("bubblewrap", "namespaces")
+_APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
+_SWITCHES = {"user/max_user_namespaces": 10_000, "kernel/unprivileged_userns_clone": 1}
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,38 @@ def _try(backend: Backend) -> str:
         with tempfile.TemporaryDirectory() as folder:
             Warm(backend, Path(folder), Limits(), library=None).close()
     except SandboxUnavailable as error:
-        return str(error)
+        forbidden = _what_forbids() if backend.name in _OF_NAMESPACES else ""
+        return f"{error}; {forbidden}" if forbidden else str(error)
     return ""
+
+
+def _what_forbids(settings: Path = Path("/proc/sys"), system: Path = Path("/")) -> str:
+    """What keeps a program from making namespaces on this machine, and what lets it; nothing if that is not known."""
+    if _setting(settings / _APPARMOR) == "1" and os.geteuid():
+        name = _APPARMOR.replace("/", ".")
+        return (
+            f"AppArmor keeps users from namespaces here ({name} is 1): give bwrap the profile in "
+            "docs/instructor/server.md#apparmor"
+        )
+    for switch, value in _SWITCHES.items():
+        if _setting(settings / switch) == "0":
+            name = switch.replace("/", ".")
+            return f"this system has no namespaces for users ({name} is 0): `sysctl -w {name}={value}` as root"
+    marks = (".dockerenv", "run/.containerenv", "var/run/secrets/kubernetes.io")
+    if any((system / mark).exists() for mark in marks):
+        return (
+            "a container has no namespaces unless it is started with `--security-opt seccomp=unconfined "
+            "--security-opt apparmor=unconfined --security-opt systempaths=unconfined`; landlock needs no such flag"
+        )
+    return ""
+
+
+def _setting(file: Path) -> str:
+    """A setting of the kernel; nothing where it has none of that name."""
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""
 
 
 def describe() -> str:

@@ -63,7 +63,8 @@ def test_a_way_that_breaks_when_started_is_rejected(monkeypatch):
 
     changed = tuple(replace(each, start=broken) if each.name == "bubblewrap" else each for each in backends.BACKENDS)
     monkeypatch.setattr(isolation, "BACKENDS", changed)
-    with pytest.raises(SandboxUnavailable, match="cannot be started: operation not permitted"):
+    monkeypatch.setattr(isolation, "_what_forbids", lambda: "a guard stands there")
+    with pytest.raises(SandboxUnavailable, match="cannot be started: operation not permitted; a guard stands there"):
         choose("bubblewrap")
 
 
@@ -80,6 +81,30 @@ def test_a_busy_machine_may_take_longer_to_start_a_sandbox(lost, heard, monkeypa
     with contextlib.nullcontext() if heard else pytest.raises(warm.Silent):
         assert worker._first_answer() == ("P", {"ready": True})
     late.join()
+
+
+@pytest.mark.parametrize(
+    ("files", "advice"),
+    [
+        (
+            {"sys/kernel/apparmor_restrict_unprivileged_userns": "1\n"},
+            "give bwrap the profile in docs/instructor",
+        ),
+        ({"sys/user/max_user_namespaces": "0\n"}, "`sysctl -w user.max_user_namespaces=10000` as root"),
+        ({"sys/kernel/unprivileged_userns_clone": "0\n"}, "`sysctl -w kernel.unprivileged_userns_clone=1` as root"),
+        ({".dockerenv": ""}, "landlock needs no such flag"),
+        ({"sys/user/max_user_namespaces": "95000\n"}, ""),
+    ],
+)
+def test_what_forbids_namespaces_is_named(monkeypatch, tmp_path, files, advice):
+    """Where they cannot be had, the sentence says which setting it is, and what mends it."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    said = isolation._what_forbids(tmp_path / "sys", tmp_path)
+    assert advice in said
+    assert bool(said) == bool(advice)
 
 
 def test_an_unknown_way_is_refused():
