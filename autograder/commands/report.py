@@ -42,13 +42,27 @@ def report(
     csv: Annotated[
         Kind | None, typer.Option("--csv", help="Write the gradebook's marks for this program, instead of the page.")
     ] = None,
+    with_: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--with",
+            metavar="PATH",
+            help="Compare the answers with those below this folder as well, of an earlier term for example.",
+        ),
+    ] = None,
+    jplag: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Write the answers to a new folder, as JPlag reads them, instead of the page."
+        ),
+    ] = None,
     course: CourseOption = None,
 ) -> None:
     """Show the class at a glance: one page, to be opened in a browser or printed.
 
     Marks, how hard each exercise is and how well it tells students apart, misconceptions with examples, who may be
-    stuck, what the sandbox contained, and answers that are unusually alike. The page needs no network and holds
-    students' names and code: keep it as you keep the gradebook.
+    stuck, what the sandbox contained, and answers that are unusually alike, or like those of earlier terms. The page
+    needs no network and holds students' names and code: keep it as you keep the gradebook.
 
     With --csv, the gradebook's marks as `nbgrader export` gives them, or as Canvas and Moodle import them. Below it the
     command names who was late, and whose answers a person has still to mark.
@@ -60,18 +74,40 @@ def report(
 
       autograder report module1 --out ~/module1.html
 
+      autograder report --with ~/course-2026/submitted
+
       autograder report --csv canvas
     """
     loaded = load_course(course or find_course(), tree=False)
     if out is not None and not out.parent.is_dir():
         fail(f"{out}: there is no folder {out.parent}; make it, or name another file", USAGE)
-    if csv is None:
-        _page(loaded, assignments or [], out or loaded.directory / REPORTS / "class.html")
+    if jplag is not None and (csv or out):
+        fail("--jplag writes a folder of answers; leave out --csv and --out", USAGE)
+    if csv and with_:
+        fail("--with compares answers, and --csv writes marks alone; leave out one of them", USAGE)
+    if jplag is not None:
+        _answers(loaded, assignments or [], with_ or [], jplag)
+    elif csv is None:
+        _page(loaded, assignments or [], with_ or [], out or loaded.directory / REPORTS / "class.html")
     else:
         _table(loaded, assignments or [], csv, out or loaded.directory / REPORTS / f"marks-{csv.value}.csv")
 
 
-def _page(course: Course, assignments: list[str], out: Path) -> None:
+def _answers(course: Course, assignments: list[str], folders: list[Path], target: Path) -> None:
+    from autograder.telling.classreport.gather import gather
+    from autograder.telling.jplag import BASE, NEW, OLD, export
+
+    data = gather(course, assignments, folders)
+    export(data, target)
+    shown = escape(short(target))
+    old = f" -old {shown}/{OLD}" if data.outside else ""
+    count = number(len({student for answers in data.answers.values() for student in answers}), "student")
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(f"{shown}: {count}")
+    console.print(f"compare with: java -jar jplag.jar -l python3 {shown}/{NEW}{old} -bc {shown}/{BASE}")
+
+
+def _page(course: Course, assignments: list[str], folders: list[Path], out: Path) -> None:
     from autograder.common.files import write
     from autograder.gradebook.exporting import marks_of, notable
     from autograder.reading.student_files import one_line
@@ -82,7 +118,7 @@ def _page(course: Course, assignments: list[str], out: Path) -> None:
         fail(f"{out}: is no name of a page; name a file that ends in .html, or add --csv", USAGE)
     console = Console(soft_wrap=True, highlight=False)
     with Console(stderr=True).status("reading the ledger and comparing answers"):
-        data, lost = gather(course, assignments), ""
+        data, lost = gather(course, assignments, folders), ""
         try:
             data = replace(data, notable=notable(marks_of(course, assignments)))
         except CourseError as error:

@@ -27,6 +27,7 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from autograder.common.python_text import bound_by, parse, without_comments
 
@@ -76,13 +77,15 @@ class Pair:
 
     Attributes:
         one: The first author, in the order of names.
-        other: The second.
+        other: The second, or the place where an answer from outside stands.
         alike: Share of the two answers' telling features that both have, 0 to 1.
         features: How many features they share that few others have.
         having: In how many of the compared answers such a feature is found on average, theirs among them.
         weight: The weight of the shared features together, in bits; features overlap, so it is no probability.
         answers: How many answers were compared.
-        rank: The place of this pair among all pairs of the class, 1 for the most weight.
+        pairs: How many pairs were compared.
+        rank: The place of this pair among them, 1 for the most weight.
+        also: Other places from outside that have the same answer as `other`.
     """
 
     one: str
@@ -92,12 +95,9 @@ class Pair:
     having: float
     weight: float
     answers: int
-    rank: int
-
-    @property
-    def pairs(self) -> int:
-        """The number of pairs in the class."""
-        return self.answers * (self.answers - 1) // 2
+    pairs: int
+    rank: int = 0
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -209,31 +209,59 @@ def pairs(answers: Mapping[str, str], known: Iterable[str] = ()) -> list[Pair]:
     return compared(answers, known).pairs
 
 
-def compared(answers: Mapping[str, str], known: Iterable[str] = ()) -> Compared:
-    """Compare the answers of a class to one exercise.
+def compared(
+    answers: Mapping[str, str], known: Iterable[str] = (), outside: Mapping[str, str] | None = None
+) -> Compared:
+    """Compare the answers of a class to one exercise, with each other or with some from outside.
 
     Args:
         answers: The text of each student's solution cell, by student; without those that nobody has worked on.
         known: The text that two students may well share: the stub, the reference, variants of it and known mistakes.
+        outside: Answers by the places where they stand. Then each pair has one answer of the class, `one`, and one from
+            here. A place with a folder of the student's own name is an earlier try, and no pair.
     """
     # Of known texts every stretch: which of them a window keeps depends on what stands beside it.
     usual = frozenset[int]().union(*(_hashes(normalised(text) or ()) for text in known))
     features: dict[str, frozenset[int]] = {}
     too_long = []
     for student, text in sorted(answers.items()):
-        try:
-            parts, is_too_long = _read(text)
-        except Exception:  # whatever one text does, the class is compared
-            parts, is_too_long = None, True
+        parts, is_too_long = _read_any(text)
         if parts is not None:
             features[student] = fingerprints(parts) - usual
         elif is_too_long:
             too_long.append(student)
-    return Compared(_pairs(features) if len(features) >= FEWEST else [], too_long)
+    inside, places = len(features), defaultdict[frozenset[int], list[str]](list)
+    for place, text in sorted((outside or {}).items()):
+        parts, _ = _read_any(text)
+        if parts is not None:
+            places[fingerprints(parts) - usual].append(place)
+    features |= {same[0]: found for found, same in places.items()}  # what many places have from one source counts once
+    if len(features) < FEWEST or not inside:
+        return Compared([], too_long)
+    if outside is None:
+        return Compared(_pairs(features), too_long)
+    pairs = [replace(pair, also=tuple(places[features[pair.other]][1:])) for pair in _pairs(features, inside)]
+    return Compared([pair for pair in pairs if not _is_own(pair)], too_long)
 
 
-def _pairs(features: Mapping[str, frozenset[int]]) -> list[Pair]:
-    """The pairs that are unusually alike, by the features of each student, who are in the order of names."""
+def _read_any(text: str) -> tuple[list[str] | None, bool]:
+    """The same as `_read`: whatever one text does, the others are compared."""
+    try:
+        return _read(text)
+    except Exception:
+        return None, True
+
+
+def _is_own(pair: Pair) -> bool:
+    """Return whether all that is like a student's answer is that student's own."""
+    return all(pair.one in PurePath(place).parts for place in (pair.other, *pair.also))
+
+
+def _pairs(features: Mapping[str, frozenset[int]], inside: int = 0) -> list[Pair]:
+    """The pairs that are unusually alike, by the features of each student, who are in the order of names.
+
+    With `inside` only pairs of one of the first so many and one of the others.
+    """
     holders: dict[int, list[int]] = {}
     for place, own in enumerate(features.values()):
         for feature in own:
@@ -241,10 +269,12 @@ def _pairs(features: Mapping[str, frozenset[int]]) -> list[Pair]:
     weights = {feature: math.log2(len(features) / len(who)) for feature, who in holders.items()}
     most = max(3, min(MOST_HOLDERS, int(RARE * len(features))))
     students = list(features)
+    count = len(features)
+    pairs = inside * (count - inside) if inside else count * (count - 1) // 2
     found = [
-        _pair(students[place], students[other], features, weights, holders, most)
-        for place, own in enumerate(features.values())
-        for other in _others(place, own, weights, holders, most)
+        _pair(students[place], students[other], features, weights, holders, most, pairs)
+        for place, own in enumerate(itertools.islice(features.values(), inside or count))
+        for other in _others(max(place, inside - 1), own, weights, holders, most)
     ]
     ranked = sorted(found, key=lambda pair: (-pair.weight, pair.one, pair.other))
     places = _places(ranked)
@@ -259,7 +289,7 @@ def _others(
     holders: Mapping[int, Sequence[int]],
     most: int,
 ) -> list[int]:
-    """The places of later students who share enough of rare features with one; the sum's last digits do not count."""
+    """The places after one that share enough of rare features with an answer; the sum's last digits do not count."""
     shared: defaultdict[int, float] = defaultdict(float)
     for feature in own:
         who = holders[feature]
@@ -277,6 +307,7 @@ def _pair(
     weights: Mapping[int, float],
     holders: Mapping[int, Collection[int]],
     most: int,
+    pairs: int,
 ) -> Pair:
     """A pair before its rank is known."""
     common = sorted(features[one] & features[other])
@@ -286,7 +317,7 @@ def _pair(
     weight = sum(weights[feature] for feature in rare)
     alike = sum(weights[feature] for feature in common) / everything if everything else 0.0
     having = sum(len(holders[feature]) for feature in rare) / len(rare)
-    return Pair(one, other, alike, len(rare), having, weight, len(features), 0)
+    return Pair(one, other, alike, len(rare), having, weight, len(features), pairs)
 
 
 def _places(ranked: Sequence[Pair]) -> dict[float, int]:

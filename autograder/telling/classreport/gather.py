@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from autograder.building.build import points_of
@@ -15,6 +16,7 @@ from autograder.common.python_text import names_in
 from autograder.course import Course, CourseError
 from autograder.course.answers import variants, wrong_answers
 from autograder.results.ledger import Entry, entries
+from autograder.telling.outside import Outside, read_outside
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class ClassData:
         titles: The title of each assignment, by name, in the course's order.
         entries: Their results.
         answers: For each exercise, the text of each student's solution cell that was worked on.
-        known: For each exercise, answers that two students may well share.
+        known: For each exercise, answers that two students may well share; what the task gives out comes first.
+        outside: Answers from elsewhere, with which these are compared too; None if there is nothing to compare with.
         unread: Students whose submitted notebook is not the one that was graded, with the lesson.
         by_hand: Points of each assignment that a person gives, for answers to questions, besides those by tests.
         gone: Students who were graded and of whom nothing is in `submitted` any more; their marks are left out.
@@ -43,13 +46,19 @@ class ClassData:
     gone: Sequence[str] = ()
     notable: Sequence[Sequence[str]] | None = None
     by_hand: Mapping[str, float] = field(default_factory=dict)
+    outside: Outside | None = None
 
 
-def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
+def gather(course: Course, assignments: Iterable[str] = (), folders: Sequence[Path] = ()) -> ClassData:
     """Read the ledger and the submitted notebooks of some assignments; of all, if none is named.
 
+    Args:
+        course: The course.
+        assignments: Their names.
+        folders: Where answers from elsewhere lie, with which these are to be compared.
+
     Raises:
-        CourseError: If there is no such assignment, or nothing of it was graded.
+        CourseError: If there is no such assignment, or nothing of it was graded, or no such folder.
     """
     wanted = tuple(assignments) or tuple(course.assignments)
     for name in wanted:
@@ -71,7 +80,8 @@ def gather(course: Course, assignments: Iterable[str] = ()) -> ClassData:
     titles = {name: course.assignments[name].title for name in course.assignments if name in wanted}
     known = {exercise: tuple(_known(course, exercise)) for exercise in answers}
     by_hand = {name: sum(_by_hand(course, each) for each in course.assignments[name].lessons) for name in titles}
-    return ClassData(course.name, titles, found, answers, known, unread, gone, by_hand=by_hand)
+    outside = read_outside(course, folders) if folders else None
+    return ClassData(course.name, titles, found, answers, known, unread, gone, by_hand=by_hand, outside=outside)
 
 
 def _by_hand(course: Course, lesson: str) -> float:

@@ -20,7 +20,7 @@ from autograder.telling.classreport.charts import STATES, discrimination_bar, hi
 from autograder.telling.classreport.figures import Distribution, ExerciseFigures, Mistake
 from autograder.telling.classreport.gather import ClassData
 from autograder.telling.classreport.markup import Html, dotted, el, joined
-from autograder.telling.classreport.side_by_side import likeness_section
+from autograder.telling.classreport.side_by_side import likeness_section, outside_section
 from autograder.telling.report import clean, example_rows
 
 MOST_ROWS = 40
@@ -82,6 +82,7 @@ def _sections(data: ClassData) -> Iterator[tuple[str, str, Html]]:
     yield "stuck", "Who may be stuck", _made(_stuck, data)
     yield "contained", "What sandboxes stopped", _made(_contained, data)
     yield "likeness", "Answers that are unusually alike", _made(likeness_section, data)
+    yield "outside", "Answers like ones from elsewhere", _made(outside_section, data)
 
 
 def _made(make: Callable[[ClassData], Html], data: ClassData) -> Html:

@@ -13,6 +13,9 @@ from autograder.telling.report import clean
 MOST_PAIRS = 30
 """Pairs of students that are shown; the rest is counted."""
 
+MOST_UNREAD = 10
+"""Files from elsewhere that are named as not read."""
+
 MOST_CODE = 300_000
 """Characters of answers that are shown, those of the most unusual pairs first."""
 
@@ -25,7 +28,6 @@ def likeness_section(data: ClassData) -> Html:
     found = {
         exercise: compared(data.answers[exercise], data.known.get(exercise, ())) for exercise in sorted(data.answers)
     }
-    by_students = _by_students(found)
     intro = el(
         "p",
         "Answers are compared without names, comments, layout and what the task gives out; forms that the "
@@ -39,16 +41,50 @@ def likeness_section(data: ClassData) -> Html:
         parts.append(el("p", f"{what} changed since grading, and not compared."))
     parts += _too_long(found)
     parts += _same(data)
-    if not by_students:
-        return joined(*parts, el("p", "No two answers are unusually alike in this class."))
-    left = MOST_CODE
-    for students, shared in by_students[:MOST_PAIRS]:
-        shown, left = _pair(students, shared, data, left)
+    nothing = "No two answers are unusually alike in this class."
+    return joined(*parts, *_pairs(_by_students(found), data.answers, nothing))
+
+
+def outside_section(data: ClassData) -> Html:
+    """The section on answers that are unusually like ones from elsewhere."""
+    if data.outside is None:
+        return el(
+            "p", "Compared with nothing: name folders of earlier terms or of public answers by ", el("code", "--with")
+        )
+    elsewhere = {exercise: data.outside.answers.get(exercise, {}) for exercise in sorted(data.answers)}
+    found = {
+        exercise: compared(data.answers[exercise], data.known.get(exercise, ())[:1], texts)
+        for exercise, texts in elsewhere.items()
+    }
+    count = len({place for texts in elsewhere.values() for place in texts})
+    what = "1 file" if count == 1 else f"{count} files"
+    intro = (
+        f"Answers of the class beside those of {what} from elsewhere, by the same measure: what many of the class or "
+        "of the files have does not count. A student's own earlier try, a file in a folder of that name, is left out."
+    )
+    parts = [el("p", intro)]
+    if data.outside.unread:
+        more = len(data.outside.unread) - MOST_UNREAD
+        lines = (el("li", clean(each)) for each in data.outside.unread[:MOST_UNREAD])
+        parts += [el("p", "Not read:"), el("ul", *lines, *([el("li", f"and {more} more")] if more > 0 else []))]
+    texts = {exercise: {**data.answers[exercise], **elsewhere[exercise]} for exercise in elsewhere}
+    return joined(*parts, *_pairs(_by_students(found), texts, "No answer is unusually like one of them."))
+
+
+def _pairs(
+    found: Sequence[tuple[tuple[str, str], Found]], texts: Mapping[str, Mapping[str, str]], nothing: str
+) -> list[Html]:
+    """The most unusual pairs, as many as a page has room for, or a sentence if there are none."""
+    if not found:
+        return [el("p", nothing)]
+    parts, left = [], MOST_CODE
+    for authors, shared in found[:MOST_PAIRS]:
+        shown, left = _pair(authors, shared, texts, left)
         parts.append(shown)
-    rest = len(by_students) - MOST_PAIRS
+    rest = len(found) - MOST_PAIRS
     if rest > 0:
         parts.append(el("p", f"and {rest} more pairs, which are less unusual", class_="dim"))
-    return joined(*parts)
+    return parts
 
 
 def _same(data: ClassData) -> list[Html]:
@@ -78,7 +114,7 @@ def _too_long(found: Mapping[str, Compared]) -> list[Html]:
 
 
 def _by_students(found: Mapping[str, Compared]) -> list[tuple[tuple[str, str], list[tuple[str, Pair]]]]:
-    """Pairs of students with what they share, those with the most unusual likeness first."""
+    """Pairs of authors with what they share, those with the most unusual likeness first."""
     shared: dict[tuple[str, str], list[tuple[str, Pair]]] = {}
     for exercise, each in found.items():
         for pair in each.pairs:
@@ -86,14 +122,16 @@ def _by_students(found: Mapping[str, Compared]) -> list[tuple[tuple[str, str], l
     return sorted(shared.items(), key=lambda item: (-sum(pair.weight for _, pair in item[1]), item[0]))
 
 
-def _pair(students: tuple[str, str], found: Found, data: ClassData, left: int) -> tuple[Html, int]:
-    """A pair of students, and how many characters of answers may still be shown after it."""
-    one, other = map(clean, students)
+def _pair(
+    authors: tuple[str, str], found: Found, answers: Mapping[str, Mapping[str, str]], left: int
+) -> tuple[Html, int]:
+    """A pair of authors, and how many characters of answers may still be shown after it."""
+    one, other = map(clean, authors)
     names = ", ".join(exercise for exercise, _ in found)
     summary = el("summary", el("strong", f"{one} and {other}"), f": {names}")
     parts = []
     for exercise, pair in found:
-        texts = [data.answers[exercise][student] for student in students]
+        texts = [answers[exercise][author] for author in authors]
         length = sum(min(len(text), MAX_CODE) for text in texts[: 1 if texts[0] == texts[1] else 2])
         parts.append(_exercise(exercise, pair, texts if length <= left else None, same_text(*texts)))
         left -= length if length <= left else 0
@@ -109,6 +147,8 @@ def _exercise(exercise: str, pair: Pair, texts: Sequence[str] | None, is_same: b
     )
     if is_same:
         said += " The two texts are the same to the letter, with names and comments."
+    if pair.also:
+        said += f" The same answer stands in {len(pair.also)} more of the files, such as {clean(pair.also[0])}."
     if texts is None:
         return joined(el("h3", exercise), el("p", said, " The page has no room for the texts."))
     names = [clean(pair.one), clean(pair.other)]

@@ -9,6 +9,7 @@ from autograder.telling.likeness import (
     MAX_TEXT,
     MOST_HOLDERS,
     _pairs,
+    compared,
     fingerprints,
     normalised,
     pairs,
@@ -163,6 +164,33 @@ def test_known_answers_are_no_likeness():
     answers = a_class()
     answers["s030"] = answers["s010"]
     assert pairs(answers, known=[answers["s010"].replace("n0", "other")]) == []
+
+
+def test_answers_from_elsewhere_are_pairs_with_the_class_alone():
+    """A copy of an earlier answer is found, also where many places have it; two earlier ones are no pair."""
+    answers, old = a_class(), {f"old/s{n:03}/x.ipynb": text for n, text in enumerate(a_class(seed=4).values())}
+    answers |= {"s030": old["old/s010/x.ipynb"].replace("n1", "first"), "s031": answers["s001"]}
+    old |= {"web/a.py": old["old/s010/x.ipynb"], "old/s020/x.ipynb": old["old/s021/x.ipynb"]}
+    (pair,) = compared(answers, outside=old).pairs
+    assert (pair.one, pair.other, pair.also) == ("s030", "old/s010/x.ipynb", ("web/a.py",))
+    assert (pair.answers, pair.pairs, pair.rank) == (40 + 39, 40 * 39, 1)
+
+
+def test_an_earlier_try_of_ones_own_is_no_likeness():
+    """A student who does the course again hands in what stands in a folder of the same name; a friend does not."""
+    answers, old = a_class(), a_class(seed=4)
+    answers |= {"s010": old["s011"], "s020": old["s022"]}
+    places = {"old/s010/x.ipynb": old["s011"], "old/s021/x.ipynb": old["s022"]}
+    found = compared(answers, outside=places).pairs
+    assert [(pair.one, pair.other) for pair in found] == [("s020", "old/s021/x.ipynb")]
+    again = compared(answers, outside={**places, "old/s033/x.ipynb": old["s011"]}).pairs
+    assert ("s010", ("old/s033/x.ipynb",)) in [(pair.one, pair.also) for pair in again]
+
+
+@pytest.mark.parametrize("text", ["def broken(", "x = " + "(" * 5_000, "", "x = 0\n" * MAX_NODES])
+def test_whatever_lies_elsewhere_the_class_is_compared(text):
+    """A hostile file from the web ends no comparison."""
+    assert compared(a_class(), outside={"web/a.py": text}).pairs == []
 
 
 def test_a_class_of_four_says_nothing():
