@@ -145,6 +145,22 @@ def test_a_container_is_set_up_by_the_projects_scripts():
     assert set(asked.split(",")) <= set(extras)
 
 
+def test_images_are_made_of_files_that_are_there():
+    """Each image copies what a checkout or the commands before it have, and installs extras that are there."""
+    text = (ROOT / "course" / "hub" / "Containerfile").read_text()
+    copied = [name for line in re.findall(r"^COPY (?:--\S+ )?(.+) \S+$", text, re.MULTILINE) for name in line.split()]
+    assert "build/library" in copied and "src" in copied
+    assert [name for name in copied if not (ROOT / name).exists() and name != "build/library"] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    (asked,) = re.findall(r"minigrad\[(.+)\]'", text)
+    assert set(asked.split(",")) <= set(project["project"]["optional-dependencies"])
+    forced = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert set(forced) <= set(copied)
+    said = (ROOT / "docs" / "instructor" / "containers.md").read_text()
+    targets = re.findall(r"--target (\w+)", said)
+    assert targets and set(targets) <= set(re.findall(r"^FROM \S+ AS (\w+)$", text, re.MULTILINE))
+
+
 @pytest.mark.parametrize("place", [".venv/bin/ruff", ".venv/Scripts/ruff.exe"])
 def test_hooks_find_their_tools_on_every_system(tmp_path, place):
     """Windows keeps programs of an environment in another folder; without one, a sentence says what to do."""
