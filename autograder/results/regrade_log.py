@@ -5,16 +5,17 @@ It is only added to. The one exception is `autograder forget`, which takes a stu
 
 from __future__ import annotations
 
-import datetime as dt
 import getpass
 import json
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from autograder.common.lines import append, records
 
 if TYPE_CHECKING:
     from autograder.results.changes import Change
@@ -40,13 +41,13 @@ def begin(course: Path, changes: Sequence[Change], why: str, *, lower: bool) -> 
     """
     run = secrets.token_hex(4)
     said = [asdict(change) for change in changes]
-    _append(course / LOG, {"run": run, "state": "begun", "who": _user(), "why": why, "lower": lower, "changes": said})
+    append(course / LOG, {"run": run, "state": "begun", "who": _user(), "why": why, "lower": lower, "changes": said})
     return run
 
 
 def end(course: Path, run: str) -> None:
     """Write that everything of a run is recorded."""
-    _append(course / LOG, {"run": run, "state": "done"})
+    append(course / LOG, {"run": run, "state": "done"})
 
 
 @contextmanager
@@ -60,7 +61,7 @@ def logged(course: Path, changes: Sequence[Change], why: str) -> Iterator[None]:
 
 def students_of(course: Path) -> set[str]:
     """Return the students whose marks the log tells of."""
-    return {str(change["student"]) for _, record in _lines(course) for change in record.get("changes", ())}
+    return {str(change["student"]) for _, record in records(course / LOG) for change in record.get("changes", ())}
 
 
 def without(course: Path, student: str) -> tuple[str, int]:
@@ -71,7 +72,7 @@ def without(course: Path, student: str) -> tuple[str, int]:
     """
     left: list[tuple[str, dict[str, Any]]] = []
     gone, count = set[Any](), 0
-    for line, record in _lines(course):
+    for line, record in records(course / LOG):
         changes = record.get("changes", [])
         others = [change for change in changes if change["student"] != student]
         if not record and json.dumps(student)[:-1] in line:
@@ -85,34 +86,8 @@ def without(course: Path, student: str) -> tuple[str, int]:
     return "".join(line for line, record in left if not record or record.get("run") not in gone), count
 
 
-def _lines(course: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line of the log with what it says; nothing where it was cut off."""
-    path = course / LOG
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if path.is_file() else ():
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = {}
-        yield line, record if isinstance(record, dict) else {}
-
-
 def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name
         return f"uid {os.getuid()}"
-
-
-def _append(path: Path, record: Mapping[str, Any]) -> None:
-    """Add a line; one that a crash cut off stays, and ends there."""
-    when = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    line = json.dumps({"when": when, **record}) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        size = os.fstat(descriptor).st_size
-        is_cut = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-        os.write(descriptor, f"{chr(10) * is_cut}{line}".encode())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
