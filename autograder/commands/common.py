@@ -147,12 +147,23 @@ def check_scheduler(address: str) -> None:
     """
     if not address:
         return
-    if importlib.util.find_spec("distributed") is None:
-        what = "-e '.[course,cluster]'" if DEFAULT_COURSE.is_dir() else "'minigrad-course[course,cluster]'"
-        fail(f"--scheduler needs the package distributed: `pip install {what}` installs it", USAGE)
+    need("distributed", "cluster", "--scheduler")
     from autograder.classes.cluster import connected
 
     connected(address).close()
+
+
+def need(package: str, extra: str, what: str) -> None:
+    """End with one sentence if a package is missing that only some need.
+
+    Args:
+        package: The package, by the name that is imported.
+        extra: The extra of this project that brings it.
+        what: What needs it.
+    """
+    if importlib.util.find_spec(package) is None:
+        named = f"-e '.[course,{extra}]'" if DEFAULT_COURSE.is_dir() else f"'minigrad-course[course,{extra}]'"
+        fail(f"{what} needs the package {package}: `pip install {named}` installs it", USAGE)
 
 
 def cache_of(course: Course) -> Path:

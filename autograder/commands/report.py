@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.commands.common import USAGE, CourseOption, fail, honest, short
-from autograder.commands.showing import number
+from autograder.commands.showing import number, remark
 from autograder.course import Course, CourseError
 from autograder.course.loading import find_course, load_course
 
@@ -149,13 +148,4 @@ def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> Non
     for field in changed:
         said = f"{clean(field)!r} would be a formula in a spreadsheet; it was written with an apostrophe before it"
         console.print(f"[yellow]note[/yellow]  {escape(said)}")
-    _remark(remarks(marks))
-
-
-def _remark(sentences: Iterable[str]) -> None:
-    """Say beside a table what its columns do not: it goes to stderr, away from what a program may read."""
-    from autograder.telling.report import clean
-
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
-    for sentence in sentences:
-        console.print(f"[yellow]note[/yellow]  {escape(clean(sentence, limit=len(sentence) + 1))}")
+    remark(remarks(marks))

@@ -132,6 +132,15 @@ def print_problems(console: Console, label: str, problems: Sequence[str]) -> Non
         console.print(f"[bold red]{label}:[/bold red] {len(problems) - SHOWN} more")
 
 
+def remark(sentences: Iterable[str]) -> None:
+    """Say beside a table what its columns do not: it goes to stderr, away from what a program may read."""
+    from autograder.telling.report import clean
+
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    for sentence in sentences:
+        console.print(f"[yellow]note[/yellow]  {escape(clean(sentence, limit=len(sentence) + 1))}")
+
+
 class Cell:
     """Text of a table's cell; a name that is longer than its column goes on below after a - _ . , ; or /."""
 
