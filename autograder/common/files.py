@@ -21,10 +21,15 @@ from typing import IO
 from autograder.common.atomic import PREFIX, lock, unlock
 
 
-def write(path: Path, content: str | bytes) -> bool:
+def write(path: Path, content: str | bytes, mode: int = 0o644) -> bool:
     """Write a file aside and rename it into place; leave it alone if it says the same already.
 
     At every moment there is the old file or the new one, whole, also after a crash of the machine.
+
+    Args:
+        path: The file.
+        content: Its text or bytes.
+        mode: Its permissions; as a rule others read what the grader writes.
 
     Returns:
         Whether the file changed.
@@ -33,7 +38,7 @@ def write(path: Path, content: str | bytes) -> bool:
     if path.is_file() and path.read_bytes() == content:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    _replace(path, content, 0o644)  # a notebook is read by others
+    _replace(path, content, mode)
     return True
 
 

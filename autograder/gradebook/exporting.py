@@ -73,6 +73,11 @@ class Mark:
         return max(0.0, self.raw - self.penalty)
 
     @property
+    def tabled(self) -> float | None:
+        """The points as tables for a learning platform have them; None, rather than 0, where nothing was handed in."""
+        return None if self.submitted is None else round(self.score, 4)
+
+    @property
     def name(self) -> str:
         """Last name and first name, as a learning management system sorts them; else the id."""
         return ", ".join(part for part in (self.last_name, self.first_name) if part) or self.student
@@ -259,7 +264,7 @@ def _by_student(marks: Iterable[Mark]) -> list[dict[str, Mark]]:
 
 
 def _score(mark: Mark | None) -> str:
-    return "" if mark is None or mark.submitted is None else format_points(round(mark.score, 4))
+    return "" if mark is None or mark.tabled is None else format_points(mark.tabled)
 
 
 KINDS: Mapping[str, Callable[[Sequence[Mark]], Iterator[list[Field]]]] = {
