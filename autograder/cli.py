@@ -19,6 +19,7 @@ from autograder.commands.extend import extend
 from autograder.commands.feedback import feedback
 from autograder.commands.forget import forget
 from autograder.commands.grade import doctor, grade
+from autograder.commands.lti import keys, listen, marks, roster
 from autograder.commands.new import new_course, new_exercise
 from autograder.commands.regrade import regrade
 from autograder.commands.report import report
@@ -60,6 +61,7 @@ app = typer.Typer(
       autograder report module0             the class at a glance
       autograder feedback module0           a page for each notebook
       autograder serve                      or all of it at once: marks on submit
+      autograder lti marks module0          to Canvas, Moodle or another platform
       autograder board                      who needs fewest transactions, among those who want to be ranked
       autograder extend ada module0 --days 3
       autograder regrade --diff             after a hidden test was mended, or a date changed
@@ -89,6 +91,10 @@ database = typer.Typer(no_args_is_help=True, help="Move the gradebook to another
 for change in (move, backup, restore):
     database.command(help=_joined(change.__doc__ or ""))(change)
 app.add_typer(database, name="database")
+lti = typer.Typer(no_args_is_help=True, help="Take a roster from a learning platform and send it marks, by LTI 1.3.")
+for step in (keys, listen, roster, marks):
+    lti.command(help=_joined(step.__doc__ or ""))(step)
+app.add_typer(lti, name="lti")
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course.paths import CoursePath
+from autograder.course.platform import Platform
 from autograder.course.tables import CourseError
 from autograder.library import CATALOGUE, MINIGRAD, Library
 
@@ -160,6 +161,7 @@ class Course:
         fewest_variants: Right answers written differently that it asks.
         paths: The ways through it that leave something out, by name.
         serving: How hand-ins are marked at once; None where they are not.
+        platform: The learning platform that is asked for the roster and told the marks; None where there is none.
     """
 
     path: Path
@@ -180,6 +182,7 @@ class Course:
     hides_later: bool = False
     paths: Mapping[str, CoursePath] = field(default_factory=dict)
     serving: Serving | None = None
+    platform: Platform | None = None
 
     @property
     def directory(self) -> Path:

@@ -30,6 +30,7 @@ from autograder.course import (
     split_object,
 )
 from autograder.course.paths import read_paths
+from autograder.course.platform import read_platform
 from autograder.course.tables import DISTRIBUTION, DOTTED, LESSON, MODULE, NAME, PACKAGE, Table
 from autograder.library import MINIGRAD, Library, library_named
 
@@ -106,7 +107,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     hides_later = bool(head.take("hides_later", bool, optional=True))
     order = head.names("order", LESSON, [])
     head.close()
-    library, fewest, serving = _library(top), _proof(top), _serving(top)
+    library, fewest, serving, platform = _library(top), _proof(top), _serving(top), read_platform(top)
     assignments, lessons = _assignments(top, file.parent / "lessons")
     _check_order(head, order, lessons)
     exercises = _exercises(top, lessons)
@@ -135,6 +136,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
         hides_later=hides_later,
         paths=paths,
         serving=serving,
+        platform=platform,
         **fewest,
     )
     if tree:

@@ -25,6 +25,7 @@ from autograder.gradebook.class_feedback import STATES
 from autograder.gradebook.settings import load_app
 from autograder.grafting.tidying import ORIGINALS, clear_up
 from autograder.grafting.written import Marks
+from autograder.lti import keeping
 from autograder.reading.handed_in import SECRET
 from autograder.results.ledger import LEDGER, WAITING, student_folders
 from autograder.results.regrade_log import LOG, students_of, without
@@ -120,6 +121,7 @@ class KeptData:
         for assignment in self._course.assignments:
             yield from marked_late(self.root, assignment)
         yield from students_of(self.root)
+        yield from keeping.students_of(self.root)
 
     @property
     def _steps(self) -> tuple[str, ...]:
@@ -139,6 +141,7 @@ class KeptData:
         yield from self._on_pages(person)
         yield from self._beside_dates(person.id)
         yield from self._in_the_log(person.id)
+        yield self._sent_to_the_platform(person.id)
         yield _files(
             "hashes of feedback pages", self.root / STATES, (self.root / STATES).glob(f"*/{escape(person.id)}.txt")
         )
@@ -213,6 +216,15 @@ class KeptData:
     def _in_the_log(self, student: str) -> Iterator[Kept]:
         text, count = without(self.root, student)
         yield Kept("changes of marks in the log", self.root / LOG, count, partial(write, self.root / LOG, text))
+
+    def _sent_to_the_platform(self, student: str) -> Kept:
+        def discard() -> None:
+            members, sent, _ = keeping.without(self.root, student)
+            keeping.write_members(self.root, members)
+            write(self.root / keeping.SENT, sent)
+
+        count = keeping.without(self.root, student)[2]
+        return Kept("names and marks of the learning platform", self.root / keeping.SENT.parent, count, discard)
 
     def _folders(self, student: str) -> Iterator[Kept]:
         for step in self._steps:
