@@ -19,6 +19,7 @@ from autograder.commands.extend import extend
 from autograder.commands.feedback import feedback
 from autograder.commands.forget import forget
 from autograder.commands.grade import doctor, grade
+from autograder.commands.gradescope import gradescope
 from autograder.commands.lti import keys, listen, marks, roster
 from autograder.commands.new import new_course, new_exercise
 from autograder.commands.regrade import regrade
@@ -80,7 +81,7 @@ app = typer.Typer(
 
 for command in (
     build, grade, autograde, verify, demo, edition, doctor, explain, extend, feedback, regrade, report, solution,
-    attack, term, tidy, forget, board, serve,
+    attack, term, tidy, forget, board, serve, gradescope,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise, or of a new course.")

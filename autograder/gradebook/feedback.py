@@ -17,7 +17,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,6 @@ from autograder.judging.examples import released
 from autograder.reading.student_files import one_line
 from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
-from autograder.results.shortening import outlined, unquoted_notes
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
 
 _EXAMPLE = re.compile(f"{re.escape(EXAMPLE_BEGINS)}.*?{re.escape(EXAMPLE_ENDS)}", re.DOTALL)
@@ -151,7 +150,7 @@ class CurrentReports(_Step):
         kind = tries.shown(course, names["assignment"])
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:
-            shown = _as_shown(released(entry.submission, course, today), kind)
+            shown = tries.as_shown(released(entry.submission, course, today), kind)
             fill(nb, shown, course, is_for_page=True)
             _drop_numbers(nb)
             names["shown"] = shown
@@ -267,14 +266,6 @@ def _drop_numbers(notebook: nbformat.NotebookNode) -> None:
 
 def _waits(opens: dt.date | None, today: dt.date) -> bool:
     return opens is not None and today < opens
-
-
-def _as_shown(submission: Submission, kind: str) -> Submission:
-    """The report as far as it is shown, where hand-ins are marked at once."""
-    if kind == SHOWS[-1]:
-        return submission
-    exercises = tuple(outlined(each, groups=kind == "groups") for each in submission.exercises)
-    return replace(submission, exercises=exercises, notes=unquoted_notes(submission.notes))
 
 
 def _drop_reports(notebook: nbformat.NotebookNode, sentence: str) -> None:

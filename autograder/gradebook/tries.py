@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from dataclasses import replace
 
 from autograder.course import SHOWS, Course, Serving
 from autograder.course.extensions import read_extensions
+from autograder.results import Submission
+from autograder.results.shortening import outlined, unquoted_notes
 
 
 def earliest(
@@ -66,3 +69,16 @@ def shown(course: Course, assignment: str, now: dt.datetime | None = None) -> st
         if now >= max([own.due, *(each.deadline(own.due) for each in extensions.values())]):
             return SHOWS[-1]
     return course.serving.shows
+
+
+def as_shown(submission: Submission, kind: str) -> Submission:
+    """The report as far as it is shown, where hand-ins are marked at once.
+
+    Args:
+        submission: The report.
+        kind: One of `SHOWS`.
+    """
+    if kind == SHOWS[-1]:
+        return submission
+    exercises = tuple(outlined(each, groups=kind == "groups") for each in submission.exercises)
+    return replace(submission, exercises=exercises, notes=unquoted_notes(submission.notes))
