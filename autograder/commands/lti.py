@@ -70,7 +70,9 @@ def keys(course: CourseOption = None) -> None:
 
 @honest
 def listen(
-    port: Annotated[int, typer.Option(help="The port of 127.0.0.1 that the proxy forwards to.")] = _PORT,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port of 127.0.0.1 that the proxy forwards to.")
+    ] = _PORT,
     relink: Annotated[bool, typer.Option("--relink", help="Accept another course than the one linked now.")] = False,
     course: CourseOption = None,
 ) -> None:

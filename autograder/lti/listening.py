@@ -13,6 +13,7 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
 from autograder.common.errors import GraderError
+from autograder.lti import PlatformError
 from autograder.lti.keeping import Link
 from autograder.lti.launching import LAUNCH, LOGIN, Launches
 
@@ -36,6 +37,9 @@ async def listen(
         accept: Keeps a verified launch; raises a GraderError to refuse it.
         ready: Is called with the port when a browser may come.
         say: Is called with a sentence for each launch that was refused.
+
+    Raises:
+        PlatformError: If the port cannot be used.
     """
     done: asyncio.Future[Link] = asyncio.get_running_loop().create_future()
 
@@ -64,7 +68,7 @@ async def listen(
                 self.refuse(error)
                 return
             # The message comes by a form of the platform's site, which brings no cookie of a stricter kind.
-            self.set_cookie(_COOKIE, state, path=LAUNCH, secure=True, httponly=True, samesite="None")
+            self.set_cookie(_COOKIE, state, path="/", secure=True, httponly=True, samesite="None")
             self.redirect(url)
 
         post = get
@@ -87,7 +91,10 @@ async def listen(
 
     pages = Application([(LOGIN, Login), (LAUNCH, Launch)], log_function=lambda _: None)  # `say` tells what matters
     server = HTTPServer(pages, max_body_size=_LARGEST)
-    sockets = bind_sockets(port, "127.0.0.1")
+    try:
+        sockets = bind_sockets(port, "127.0.0.1")
+    except OSError as error:
+        raise PlatformError(f"port {port} of 127.0.0.1: {error.strerror}; choose another one by --port") from error
     server.add_sockets(sockets)
     ready(sockets[0].getsockname()[1])
     try:

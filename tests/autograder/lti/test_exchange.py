@@ -208,6 +208,13 @@ def test_another_course_is_not_linked_by_chance(course, platform):
     assert not keeping.read_members(course)
 
 
+def test_a_port_that_is_taken(course, platform):
+    """The command says so, and how another one is chosen."""
+    port = platform.url.rpartition(":")[2]
+    said = run(course, "listen", "--port", port, code=2)
+    assert f"port {port} of 127.0.0.1: Address already in use; choose another one by --port" in said
+
+
 # The roster --------------------------------------------------------------------------------------------------------
 
 
