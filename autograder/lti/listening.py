@@ -6,10 +6,10 @@ They are Tornado's, which comes with JupyterLab. Nobody listens when the launch 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 
 from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 
 from autograder.common.errors import GraderError
@@ -92,11 +92,12 @@ async def listen(
     pages = Application([(LOGIN, Login), (LAUNCH, Launch)], log_function=lambda _: None)  # `say` tells what matters
     server = HTTPServer(pages, max_body_size=_LARGEST)
     try:
-        sockets = bind_sockets(port, "127.0.0.1")
+        bound = socket.create_server(("127.0.0.1", port))
     except OSError as error:
-        raise PlatformError(f"port {port} of 127.0.0.1: {error.strerror}; choose another one by --port") from error
-    server.add_sockets(sockets)
-    ready(sockets[0].getsockname()[1])
+        raise PlatformError(f"port {port} cannot be had: {error.strerror}; choose another one by --port") from error
+    bound.setblocking(False)
+    server.add_socket(bound)
+    ready(bound.getsockname()[1])
     try:
         return await done
     finally:

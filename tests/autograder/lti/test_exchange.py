@@ -212,7 +212,7 @@ def test_a_port_that_is_taken(course, platform):
     """The command says so, and how another one is chosen."""
     port = platform.url.rpartition(":")[2]
     said = run(course, "listen", "--port", port, code=2)
-    assert f"port {port} of 127.0.0.1: Address already in use; choose another one by --port" in said
+    assert f"port {port} cannot be had: Address already in use" in said and "choose another one by --port" in said
 
 
 # The roster --------------------------------------------------------------------------------------------------------
