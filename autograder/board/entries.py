@@ -18,7 +18,7 @@ import nbformat
 from autograder.board.events import Event, HandedIn
 from autograder.board.looks import look
 from autograder.course import Course
-from autograder.gradebook.dates import handed_in_at
+from autograder.grafting.collecting import handed_in_at
 from autograder.judging.student_cells import source_cells
 from autograder.reading.student_files import one_line
 from autograder.results import format_points

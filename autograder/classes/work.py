@@ -16,9 +16,11 @@ from typing import Self
 
 from autograder.building.slicing import slice_exercise
 from autograder.course import CourseError, Exercise
+from autograder.course.classlist import read_class_list
 from autograder.grafting.collecting import regraft
 from autograder.grafting.grafted import Grafted
-from autograder.grafting.tidying import ORIGINALS, clear_up, tidy
+from autograder.grafting.sharing import newest_of
+from autograder.grafting.tidying import ORIGINALS, clear_up, course_of, tidy
 from autograder.judging.judge import Judge
 from autograder.reading.student_files import one_line
 from autograder.results import Graded, format_points
@@ -132,28 +134,30 @@ class Progress:
 
 
 def handed_in(root: Path, assignment: str, students: tuple[str, ...] = ()) -> list[Work]:
-    """Every submission of an assignment, sorted by student.
+    """Every submission of an assignment, sorted by student: of a group the newest hand-in alone.
 
     Args:
         root: The course's directory.
         assignment: The assignment's name.
-        students: Take only these students'.
+        students: Take only these students', and their groups'.
 
     Raises:
         CourseError: If one of the students has handed in nothing, or has a name that no page and no gradebook can
-            show.
+            show; or if the groups cannot be read.
     """
     clear_up(root)
+    classmates = read_class_list(course_of(root))
     everyone = sorted(path.name for path in (root / SUBMITTED).glob("*") if not path.name.startswith("."))
-    found = [Work(student, assignment) for student in everyone]
-    found = [work for work in found if work.folder(root).is_dir() and (not students or work.student in students)]
+    groups = dict.fromkeys(classmates.members(assignment, student) for student in students or everyone)
+    found = sorted(Work(student, assignment) for group in groups for student in newest_of(root, assignment, group))
     strange = [work.student for work in found if not work.student.isprintable()]
     if strange:
         raise CourseError(
             f"submitted/ has a folder that cannot be a student's id: {strange[0]!a}; rename it to letters that "
             "can be shown, in UTF-8"
         )
-    missing = sorted(set(students) - {work.student for work in found})
+    there = {student for work in found for student in classmates.members(assignment, work.student)}
+    missing = sorted(set(students) - there)
     if missing:
         raise CourseError(
             f"nothing is in submitted/ from {', '.join(missing)} for {assignment}; run `nbgrader collect` or "

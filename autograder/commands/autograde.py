@@ -76,6 +76,7 @@ def autograde(
     from autograder.classes import Progress, grade_class, handed_in
     from autograder.classes.claims import Claims
     from autograder.classes.work import refuse_lost_references
+    from autograder.course.classlist import read_class_list
     from autograder.course.opening import refuse_a_read_only_course
     from autograder.gradebook.exporting import read_marks, remarks
     from autograder.gradebook.recording import hidden_of
@@ -113,7 +114,8 @@ def autograde(
             problems = [problem for problem in _watched(outcomes, recorder, progress) if problem]
     _tell(progress, len(works), problems, time.monotonic() - begun)
     if record:
-        graded = {work.student for work in works}
+        classmates = read_class_list(loaded)
+        graded = {student for work in works for student in classmates.members(assignment, work.student)}
         for sentence in remarks([each for each in read_marks(loaded, [assignment]) if each.student in graded]):
             console_of().print(escape(one_line(sentence)), soft_wrap=True)
     if problems:

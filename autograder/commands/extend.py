@@ -14,6 +14,7 @@ from rich.markup import escape
 from autograder.commands.common import USAGE, CourseOption, fail, honest
 from autograder.commands.showing import console_of
 from autograder.course import Course, CourseError
+from autograder.course.classlist import read_class_list
 from autograder.course.extensions import FILE, Extension, read_extensions, write_extension
 from autograder.course.loading import find_course, load_course
 from autograder.results import format_points
@@ -59,7 +60,7 @@ def extend(
     loaded.assignment(assignment)
     if not student.strip() or not student.isprintable() or "/" in student:
         fail(f"{student!r} cannot be a student's id; write it as in submitted/", USAGE)
-    due = _due(loaded, assignment)
+    due = _due(loaded, assignment, student)
     extension = None if remove else _wanted(due, assignment, days, until)
     before = write_extension(loaded.directory, assignment, student, extension)
     _tell(loaded, console, student, assignment, due, before, extension)
@@ -69,28 +70,27 @@ def _list(course: Course, console: Console) -> None:
     found = read_extensions(course.directory)
     for assignment, students in found.items():
         for student, extension in students.items():
-            due = _due(course, assignment)
+            due = _due(course, assignment, student)
             new = f", due {_said(extension.deadline(due))}" if due else ""
             console.print(escape(f"{assignment}  {student}: {extension}{new}"), soft_wrap=True)
     if not found:
         console.print("no extension was granted")
 
 
-def _due(course: Course, assignment: str) -> dt.datetime | None:
-    """When an assignment is due, by course.toml, else by the gradebook."""
+def _due(course: Course, assignment: str, student: str) -> dt.datetime | None:
+    """When an assignment is due for a student, by course.toml, else by the gradebook."""
     from autograder.gradebook.diagnosing import opened
     from autograder.gradebook.settings import gradebook_url, has_gradebook
 
-    known = course.assignments.get(assignment)
-    if known is not None and known.due:
-        return known.due
+    if (known := read_class_list(course).due(assignment, student)) is not None:
+        return known
     url = gradebook_url(course)
     if not has_gradebook(course, url):
         return None
     with opened(url, course.name) as gradebook:
         dates = {each.name: each.duedate for each in gradebook.assignments}
-    due: dt.datetime | None = dates.get(assignment)
-    return due.replace(tzinfo=dt.UTC) if due else None
+    dated: dt.datetime | None = dates.get(assignment)
+    return dated.replace(tzinfo=dt.UTC) if dated else None
 
 
 def _wanted(due: dt.datetime | None, assignment: str, days: float | None, until: str | None) -> Extension:

@@ -55,6 +55,12 @@ def report(
             metavar="FOLDER", help="Write the answers to a new folder, as JPlag reads them, instead of the page."
         ),
     ] = None,
+    section: Annotated[
+        list[str] | None, typer.Option("--section", metavar="NAME", help="Only this section; may be given again.")
+    ] = None,
+    grader: Annotated[
+        str | None, typer.Option("--grader", metavar="NAME", help="Only the sections that this person marks.")
+    ] = None,
     course: CourseOption = None,
 ) -> None:
     """Show the class at a glance: one page, to be opened in a browser or printed.
@@ -76,6 +82,8 @@ def report(
       autograder report --with ~/course-2026/submitted
 
       autograder report --csv canvas
+
+      autograder report module1 --grader tim
     """
     loaded = load_course(course or find_course(), tree=False)
     if out is not None and not out.parent.is_dir():
@@ -84,19 +92,44 @@ def report(
         fail("--jplag writes a folder of answers; leave out --csv and --out", USAGE)
     if csv and with_:
         fail("--with compares answers, and --csv writes marks alone; leave out one of them", USAGE)
+    students = _students(loaded, section or [], grader)
     if jplag is not None:
-        _answers(loaded, assignments or [], with_ or [], jplag)
+        _answers(loaded, assignments or [], students, with_ or [], jplag)
     elif csv is None:
-        _page(loaded, assignments or [], with_ or [], out or loaded.directory / REPORTS / "class.html")
+        page = out or loaded.directory / REPORTS / "class.html"
+        _page(loaded, assignments or [], students, with_ or [], page)
     else:
-        _table(loaded, assignments or [], csv, out or loaded.directory / REPORTS / f"marks-{csv.value}.csv")
+        _table(loaded, assignments or [], students, csv, out or loaded.directory / REPORTS / f"marks-{csv.value}.csv")
 
 
-def _answers(course: Course, assignments: list[str], folders: list[Path], target: Path) -> None:
+def _students(course: Course, sections: list[str], grader: str | None) -> frozenset[str] | None:
+    """The students of some sections, or of a grader's; None if none is named.
+
+    Raises:
+        CourseError: If course.toml has no such section or grader.
+    """
+    from autograder.course.classlist import read_class_list
+
+    if not sections and grader is None:
+        return None
+    known = [("section", each, [*course.sections]) for each in sections]
+    if grader is not None:
+        known.append(("grader", grader, [name for each in course.sections.values() for name in each.graders]))
+    for what, name, names in known:
+        if name not in names:
+            there = ", ".join(dict.fromkeys(names)) or "none"
+            raise CourseError(f"{course.path.name} has no {what} {name!r}; it has {there}: add a [[section]] there")
+    graded = [name for name, each in course.sections.items() if grader in each.graders]
+    return read_class_list(course).in_sections({*sections, *graded})
+
+
+def _answers(
+    course: Course, assignments: list[str], students: frozenset[str] | None, folders: list[Path], target: Path
+) -> None:
     from autograder.telling.classreport.gather import gather
     from autograder.telling.jplag import BASE, NEW, OLD, export
 
-    data = gather(course, assignments, folders)
+    data = gather(course, assignments, students, folders)
     export(data, target)
     shown = escape(short(target))
     old = f" -old {shown}/{OLD}" if data.outside else ""
@@ -106,9 +139,11 @@ def _answers(course: Course, assignments: list[str], folders: list[Path], target
     console.print(f"compare with: java -jar jplag.jar -l python3 {shown}/{NEW}{old} -bc {shown}/{BASE}")
 
 
-def _page(course: Course, assignments: list[str], folders: list[Path], out: Path) -> None:
+def _page(
+    course: Course, assignments: list[str], students: frozenset[str] | None, folders: list[Path], out: Path
+) -> None:
     from autograder.common.files import write
-    from autograder.gradebook.exporting import marks_of, notable
+    from autograder.gradebook.exporting import left_to_mark, marks_of, notable
     from autograder.reading.student_files import one_line
     from autograder.telling.classreport.gather import gather
     from autograder.telling.classreport.page import class_page
@@ -117,14 +152,15 @@ def _page(course: Course, assignments: list[str], folders: list[Path], out: Path
         fail(f"{out}: is no name of a page; name a file that ends in .html, or add --csv", USAGE)
     console = Console(soft_wrap=True, highlight=False)
     with Console(stderr=True).status("reading the ledger and comparing answers"):
-        data, lost = gather(course, assignments, folders), ""
+        data, lost = gather(course, assignments, students, folders), ""
         try:
-            data = replace(data, notable=notable(marks_of(course, assignments)))
+            marks = [each for each in marks_of(course, assignments) if students is None or each.student in students]
+            data = replace(data, notable=notable(marks), left=left_to_mark(course, marks))
         except CourseError as error:
             lost = f"the page tells nothing of lateness and of answers to be marked: {error}"
         write(out, class_page(data, f"{dt.datetime.now():%Y-%m-%d %H:%M}"))
-    students = len({entry.student for entry in data.entries})
-    console.print(f"{escape(short(out))}: {number(students, 'student')}, {number(len(data.entries), 'notebook')}")
+    count = len({entry.student for entry in data.entries})
+    console.print(f"{escape(short(out))}: {number(count, 'student')}, {number(len(data.entries), 'notebook')}")
     if data.gone:
         names = ", ".join(escape(one_line(name)) for name in data.gone[:5]) + (" ..." if len(data.gone) > 5 else "")
         console.print(
@@ -135,12 +171,12 @@ def _page(course: Course, assignments: list[str], folders: list[Path], out: Path
         fail(lost, USAGE)
 
 
-def _table(course: Course, assignments: list[str], kind: Kind, out: Path) -> None:
+def _table(course: Course, assignments: list[str], students: frozenset[str] | None, kind: Kind, out: Path) -> None:
     from autograder.common.files import write
     from autograder.gradebook.exporting import as_csv, read_marks, remarks
     from autograder.telling.report import clean
 
-    marks = read_marks(course, assignments)
+    marks = [each for each in read_marks(course, assignments) if students is None or each.student in students]
     text, changed = as_csv(marks, kind.value)
     write(out, text)
     console = Console(soft_wrap=True, highlight=False)

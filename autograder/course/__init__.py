@@ -15,7 +15,7 @@ from autograder.course.tables import CourseError
 from autograder.library import CATALOGUE, MINIGRAD, Library
 
 __all__ = [
-    "RANKS", "SHOWS", "Assignment", "Course", "CourseError", "Exercise", "Lesson", "Serving", "module_of",
+    "RANKS", "SHOWS", "Assignment", "Course", "CourseError", "Exercise", "Lesson", "Section", "Serving", "module_of",
     "split_object",
 ]  # fmt: skip
 
@@ -118,6 +118,21 @@ class Assignment:
     hides: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Section:
+    """A part of the class with graders, and perhaps dates, of its own: a table `[[section]]` of the file.
+
+    Attributes:
+        name: Its name, as sections.csv has it.
+        graders: Who marks its answers.
+        due: When an assignment is to be handed in, by its name, where that is not the assignment's own date.
+    """
+
+    name: str
+    graders: tuple[str, ...] = ()
+    due: Mapping[str, dt.datetime] = field(default_factory=dict)
+
+
 SHOWS = ("points", "groups", "all")
 """What a feedback page can show before the due date, from the least to the most."""
 
@@ -162,6 +177,7 @@ class Course:
         paths: The ways through it that leave something out, by name.
         serving: How hand-ins are marked at once; None where they are not.
         platform: The learning platform that is asked for the roster and told the marks; None where there is none.
+        sections: The parts of the class, by name.
     """
 
     path: Path
@@ -183,6 +199,7 @@ class Course:
     paths: Mapping[str, CoursePath] = field(default_factory=dict)
     serving: Serving | None = None
     platform: Platform | None = None
+    sections: Mapping[str, Section] = field(default_factory=dict)
 
     @property
     def directory(self) -> Path:

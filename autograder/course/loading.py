@@ -25,6 +25,7 @@ from autograder.course import (
     CourseError,
     Exercise,
     Lesson,
+    Section,
     Serving,
     module_of,
     split_object,
@@ -109,6 +110,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     head.close()
     library, fewest, serving, platform = _library(top), _proof(top), _serving(top), read_platform(top)
     assignments, lessons = _assignments(top, file.parent / "lessons")
+    sections = {each.name: each for each in _sections(top, assignments)}
     _check_order(head, order, lessons)
     exercises = _exercises(top, lessons)
     limits = _limits(top)
@@ -137,6 +139,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
         paths=paths,
         serving=serving,
         platform=platform,
+        sections=sections,
         **fewest,
     )
     if tree:
@@ -285,9 +288,7 @@ def _assignment(row: Table) -> Assignment:
     lessons = row.names("lessons", LESSON)
     if not lessons:
         raise row.fail("'lessons' is empty; name at least one lesson")
-    due = row.take("due", dt.datetime, optional=True)
-    if due is not None and due.tzinfo is None:
-        raise row.fail(f"'due' is {due.isoformat()} of no time zone; add an offset, such as Z")
+    due = _time(row, "due") if "due" in row.keys() else None  # noqa: SIM118 - a table of the file, not a dict
     opens = row.take("answers_open", dt.date, optional=True)
     if isinstance(opens, dt.datetime):
         raise row.fail("'answers_open' has a time; write a date alone, such as 2027-02-15")
@@ -303,6 +304,37 @@ def _assignment(row: Table) -> Assignment:
     hides = tuple(row.names("hides", MODULE, []))
     row.close()
     return Assignment(name, title, lessons, due, opens, draft, examples, quotes, hides)
+
+
+def _time(row: Table, key: str) -> dt.datetime:
+    """A moment, which has a time zone."""
+    when: dt.datetime = row.take(key, dt.datetime)
+    if when.tzinfo is None:
+        raise row.fail(f"{key!r} is {when.isoformat()} of no time zone; add an offset, such as Z")
+    return when
+
+
+def _sections(top: Table, assignments: Mapping[str, Assignment]) -> Iterator[Section]:
+    """The parts of the class; none where the course does not say."""
+    seen = set[str]()
+    for row in top.tables("section") if "section" in top.keys() else ():  # noqa: SIM118 - a table of the file, not a dict
+        name = row.text("name")
+        if name in seen:
+            raise row.fail("two sections have that name; rename one")
+        seen.add(name)
+        graders = row.take("graders", list, optional=True) or []
+        if not all(isinstance(each, str) and each.strip() for each in graders):
+            raise row.fail(f"'graders' is {graders!r}; write a list of names")
+        dates = row.table("due", optional=True)
+        due = {each: _time(dates, each) for each in dates.keys()}  # noqa: SIM118 - as above
+        for each, when in due.items():
+            if each not in assignments:
+                raise dates.fail(f"there is no assignment {each!r}; the assignments are {', '.join(assignments)}")
+            opens = assignments[each].answers_open
+            if opens and opens <= when.date():
+                raise dates.fail(f"{each!r} is due {when.date()}, and its answers open {opens}; open them later")
+        row.close()
+        yield Section(name, tuple(graders), due)
 
 
 def _from_when(row: Table, key: str, opens: dt.date | None) -> dt.date | None:

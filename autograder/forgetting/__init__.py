@@ -17,6 +17,7 @@ from typing import Any
 from autograder.common.atomic import PREFIX, remove, sweep
 from autograder.common.files import rewrite, write
 from autograder.course import Course
+from autograder.course.classlist import read_class_list
 from autograder.course.extensions import read_extensions, write_extension
 from autograder.forgetting import rows, tables
 from autograder.forgetting.mentions import Mentions, tells
@@ -86,7 +87,7 @@ class KeptData:
         course: The course. What runs have left that were killed is put in order first.
 
     Raises:
-        CourseError: If the gradebook or the file of extensions cannot be read.
+        CourseError: If the gradebook, or the file of extensions, groups or sections cannot be read.
     """
 
     def __init__(self, course: Course) -> None:
@@ -120,6 +121,7 @@ class KeptData:
             yield from students
         for assignment in self._course.assignments:
             yield from marked_late(self.root, assignment)
+        yield from read_class_list(self._course).students
         yield from students_of(self.root)
         yield from keeping.students_of(self.root)
 

@@ -1,8 +1,9 @@
 """Due dates, extensions and lateness: one judgement for the gradebook, reports, feedback and tables.
 
 `due` of course.toml and the extensions of `autograder extend` are copied into nbgrader's rows, so that Formgrader
-knows them; `nbgrader collect --before-duedate` knows the due date alone. Where course.toml says no `due`, a date that
-was set in Formgrader counts. nbgrader keeps times in UTC without a zone, and so does this module.
+knows them; `nbgrader collect --before-duedate` knows the due date alone. A section's date counts in its place for the
+section's students, and is not copied: nbgrader has one date for an assignment. Where course.toml says no `due`, a date
+that was set in Formgrader counts. nbgrader keeps times in UTC without a zone, and so does this module.
 
 A time of handing in that nobody recorded is unknown, and unknown is not late.
 """
@@ -13,7 +14,6 @@ import datetime as dt
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from nbgrader.api import MissingEntry
@@ -22,12 +22,11 @@ from nbgrader.utils import parse_utc
 from traitlets.utils.importstring import import_item
 
 from autograder.course import Course, CourseError
+from autograder.course.classlist import read_class_list
 from autograder.course.extensions import Extension, read_extensions
 from autograder.gradebook.archive_times import marked_late
 from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.settings import has_gradebook
-from autograder.reading.handed_in import TIMESTAMP
-from autograder.reading.student_files import read_bytes
 from autograder.results.changes import LATE, Change
 
 
@@ -96,13 +95,17 @@ def duration(seconds: float) -> str:
 class Dates:
     """The dates of a course as they are now.
 
+    Attributes:
+        classmates: Its groups and sections.
+
     Raises:
-        CourseError: If the file of extensions cannot be read.
+        CourseError: If the file of extensions, groups or sections cannot be read.
     """
 
     def __init__(self, course: Course) -> None:
         self._course = course
         self._extensions = read_extensions(course.directory)
+        self.classmates = read_class_list(course)
         self._marked: dict[str, frozenset[str]] = {}
 
     def due(self, assignment: Any) -> dt.datetime | None:
@@ -122,7 +125,8 @@ class Dates:
             submission: nbgrader's row.
         """
         assignment, student = submission.assignment, submission.student_id
-        due, submitted = self.due(assignment), submission.timestamp
+        section = self.classmates.due(assignment.name, student)
+        due, submitted = parse_utc(section) if section else self.due(assignment), submission.timestamp
         extension = self._extensions.get(assignment.name, {}).get(student)
         if extension is None and submission.extension and due:  # granted by nbgrader's own `grant_extension`
             extension = Extension(days=submission.extension / dt.timedelta(days=1))
@@ -159,25 +163,11 @@ class Dates:
             except MissingEntry:
                 continue
             late = self.of(submission)
-            # nbgrader adds the extension to the due date, and stops where there is none.
+            # nbgrader adds the extension to the due date, not a section's, and stops where there is none.
             wanted = late.deadline - due if late.deadline and due and late.extension else None
             if submission.extension != wanted:
                 submission.extension = wanted
         gradebook.db.commit()
-
-
-def handed_in_at(folder: Path) -> dt.datetime | None:
-    """When a submission was handed in, as its timestamp.txt says; None where that is empty, missing or no time.
-
-    Args:
-        folder: The submission, in the submitted tree or the autograded one.
-    """
-    try:
-        said = read_bytes(folder / TIMESTAMP, limit=1000).decode().strip()
-        when: dt.datetime | None = parse_utc(said) if said else None
-    except Exception:  # whatever a text that is no time makes dateutil raise
-        return None
-    return when
 
 
 def put_dates(course: Course, url: str, assignments: Iterable[str] = ()) -> None:

@@ -12,6 +12,7 @@ import datetime as dt
 import io
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,8 @@ class Mark:
         late: Whether it was late, by the dates of today; None where nothing was handed in.
         penalty_now: Points that the dates of today would take off.
         waiting: Answers that a person has still to mark, or to look at again.
+        section: The student's section; empty without one.
+        group: The students with whom it was handed in, this one among them; only this one without a group.
     """
 
     assignment: str
@@ -66,6 +69,8 @@ class Mark:
     late: Lateness | None = None
     penalty_now: float = 0.0
     waiting: int = 0
+    section: str = ""
+    group: tuple[str, ...] = ()
 
     @property
     def score(self) -> float:
@@ -153,6 +158,8 @@ def _mark(assignment: Any, student: Any, submissions: Mapping[str, Any], dates: 
         first_name=_text(student.first_name),
         email=_text(student.email),
         lms_id=_text(student.lms_user_id),
+        section=dates.classmates.sections.get(student.id, ""),
+        group=dates.classmates.members(assignment.name, student.id),
     )
     if submission is None:
         return mark
@@ -235,7 +242,8 @@ def _canvas(marks: Sequence[Mark]) -> Iterator[list[Field]]:
     yield ["    Points Possible", "", "", "", "", *map(format_points, worth.values())]
     for own in _by_student(marks):
         someone = next(iter(own.values()))
-        yield [someone.name, someone.lms_id, "", someone.student, "", *(_score(own.get(name)) for name in worth)]
+        person: list[Field] = [someone.name, someone.lms_id, "", someone.student, someone.section]
+        yield [*person, *(_score(own.get(name)) for name in worth)]
 
 
 def _moodle(marks: Sequence[Mark]) -> Iterator[list[Field]]:
@@ -340,6 +348,21 @@ def remarks(marks: Sequence[Mark]) -> list[str]:
         "changes": other,
     }
     return [f"{what}: {'; '.join(names)}" for what, names in said.items() if names]
+
+
+def left_to_mark(course: Course, marks: Iterable[Mark]) -> list[tuple[str, str, str, str]]:
+    """Graders, section, assignment and number of answers of what waits for a person; a group's work counts once.
+
+    Args:
+        course: The course, whose sections have graders.
+        marks: The gradebook's marks.
+    """
+    waiting = {(each.assignment, each.group): each for each in marks if each.waiting}
+    answers = Counter[tuple[str, str, str]]()
+    for each in waiting.values():
+        graders = course.sections[each.section].graders if each.section else ()
+        answers[", ".join(graders), each.section, each.assignment] += each.waiting
+    return [(*where, str(count)) for where, count in sorted(answers.items())]
 
 
 def _is_by_other_dates(mark: Mark) -> bool:

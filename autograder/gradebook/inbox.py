@@ -30,9 +30,9 @@ from nbgrader.utils import notebook_hash
 from autograder.classes.work import Work
 from autograder.common.files import write
 from autograder.course import Course
-from autograder.gradebook.dates import handed_in_at
 from autograder.gradebook.exchange import GraftingCollect
 from autograder.gradebook.settings import load_app
+from autograder.grafting.collecting import handed_in_at
 from autograder.reading.handed_in import SECRET
 from autograder.reading.student_files import Unreadable, one_line, read_bytes
 from autograder.results.ledger import read_entry

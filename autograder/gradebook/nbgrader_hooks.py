@@ -27,11 +27,11 @@ from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, Sa
 from traitlets import Bool, Unicode
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.dates import Dates, handed_in_at, penalty_change, penalty_of
+from autograder.gradebook.dates import Dates, penalty_change, penalty_of
 from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.exchange import dater, exchange_of, told
 from autograder.gradebook.harmless import FILTERS
-from autograder.grafting.collecting import regraft
+from autograder.grafting.collecting import handed_in_at, regraft
 from autograder.grafting.grafted import Grafted, grafted_from
 from autograder.grafting.tidying import ORIGINALS, course_of, tidy
 from autograder.grafting.written import Marks, answers_of

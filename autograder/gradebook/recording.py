@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -40,7 +40,7 @@ from autograder.common.files import copy, put
 from autograder.common.unforeseen import unforeseen
 from autograder.course import CourseError
 from autograder.gradebook.blueprints import Blueprint, has_id, score
-from autograder.gradebook.dates import Dates, Penalties, handed_in_at, penalty_change
+from autograder.gradebook.dates import Dates, Penalties, penalty_change
 from autograder.gradebook.diagnosing import BusyGradebookError, diagnosed, refuse_an_unusable_gradebook
 from autograder.gradebook.indexes import add_indexes
 from autograder.gradebook.nbgrader_hooks import (
@@ -54,7 +54,8 @@ from autograder.gradebook.nbgrader_hooks import (
 )
 from autograder.gradebook.settings import load_app
 from autograder.gradebook.turns import Turn
-from autograder.grafting.collecting import regraft
+from autograder.grafting.collecting import handed_in_at, regraft
+from autograder.grafting.sharing import hand_on
 from autograder.grafting.tidying import ORIGINALS, course_of
 from autograder.grafting.written import Marks, answers_of
 from autograder.results.changes import Change, afresh, is_recorded_already
@@ -286,6 +287,8 @@ class Recorder:
     def take(self, student: str, entries: Sequence[Entry], kept: bool) -> str:
         """Record a student's results, by nbgrader's own steps where the course has some, unless they are recorded.
 
+        What a member of a group handed in is recorded for all of them, with the marks that a person has given it.
+
         Args:
             student: nbgrader's student id.
             entries: The results.
@@ -294,18 +297,28 @@ class Recorder:
         Returns:
             What kept them from being recorded; empty if nothing did.
         """
+        members = self._dates.classmates.members(self.assignment, student)
+        others = [each for each in members if each != student and each not in self.excluded]
+        # The student comes last: what is recorded of the student is recorded of everybody, also after a kill.
+        said = [self._take(each, [replace(own, student=each) for own in entries], kept, of=student) for each in others]
+        return "; ".join(filter(None, [*said, self._take(student, entries, kept)]))
+
+    def _take(self, student: str, entries: Sequence[Entry], kept: bool, of: str = "") -> str:
+        """Record what a student handed in, or another member of the group."""
         try:
             with self.turn:
+                if of and not hand_on(self.root, self.assignment, of, student):
+                    return ""
                 if (kept or self._is_in_ledger(entries)) and self.is_recorded(student, entries):
                     self.keep(entries)  # an earlier run may have been killed just before
-                    return ""
-                with logged(self.root, afresh(self.root, entries), AFRESH):
-                    if self.is_stock:
-                        self.record(student, entries)
-                    elif not self.hand_over(student, entries):
-                        raise CourseError("nbgrader could not record it; see what it said above")
+                else:
+                    with logged(self.root, afresh(self.root, entries), AFRESH):
+                        if self.is_stock:
+                            self.record(student, entries)
+                        elif not self.hand_over(student, entries):
+                            raise CourseError("nbgrader could not record it; see what it said above")
         except (CourseError, OSError) as error:
-            return str(error)
+            return f"{student}: {error}" if of else str(error)
         except Exception as error:  # the class goes on, whatever one submission does
             return unforeseen("recording it", error)
         return ""

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from autograder.course import SHOWS, Course, Serving
+from autograder.course.classlist import read_class_list
 from autograder.course.extensions import read_extensions
 from autograder.results import Submission
 from autograder.results.shortening import outlined, unquoted_notes
@@ -45,7 +46,7 @@ def earliest(
 
 def deadline_of(course: Course, assignment: str, student: str) -> dt.datetime | None:
     """A student's due date, with the extension; None where course.toml has none."""
-    due = course.assignments[assignment].due
+    due = read_class_list(course).due(assignment, student)
     extension = read_extensions(course.directory).get(assignment, {}).get(student)
     return extension.deadline(due) if extension is not None and due is not None else due
 
@@ -65,8 +66,10 @@ def shown(course: Course, assignment: str, now: dt.datetime | None = None) -> st
     if course.serving is None or (own.answers_open is not None and own.answers_open <= now.date()):
         return SHOWS[-1]
     if own.due is not None:
-        extensions = read_extensions(course.directory).get(assignment, {})
-        if now >= max([own.due, *(each.deadline(own.due) for each in extensions.values())]):
+        sections = [each.due[assignment] for each in course.sections.values() if assignment in each.due]
+        students = read_extensions(course.directory).get(assignment, {})
+        extended = [when for each in students if (when := deadline_of(course, assignment, each)) is not None]
+        if now >= max([own.due, *sections, *extended]):
             return SHOWS[-1]
     return course.serving.shows
 

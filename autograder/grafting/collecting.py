@@ -96,7 +96,7 @@ def complete(course: Course, assignment: str, clean: Path, originals: Path) -> l
     lacking = [lesson for lesson in lessons if not (clean / f"{lesson}.ipynb").is_file()]
     if not lacking:
         return []
-    original = max(_kept(originals), key=lambda folder: folder.stat().st_mtime_ns, default=None)
+    original = newest_kept(originals)
     files = list(regular_files(original)) if original is not None else []
     grafts = _grafts(course, assignment, HandedIn(files, original or clean, lessons))
     new = {lesson: grafts[lesson] for lesson in lacking}
@@ -196,6 +196,11 @@ def _kept(originals: Path) -> list[Path]:
     return [path for path in originals.glob("[!.]*") if path.is_dir() and not path.is_symlink()]
 
 
+def newest_kept(originals: Path) -> Path | None:
+    """The kept files of the submission that was taken in last; None if there are none."""
+    return max(_kept(originals), key=lambda folder: folder.stat().st_mtime_ns, default=None)
+
+
 def _nbgrader_files(submission: Path, timestamp: str) -> dict[str, str]:
     """nbgrader's own files, as they should be; the time is empty where nobody said when it was handed in.
 
@@ -207,8 +212,30 @@ def _nbgrader_files(submission: Path, timestamp: str) -> dict[str, str]:
         parse_utc(said.strip())
     except Exception:  # whatever a text that is no time makes dateutil raise, such as decimal.InvalidOperation
         said = ""
-    # The secret names the file of the feedback, which everyone can see and nobody else is to find.
-    return {TIMESTAMP: said, SECRET: _small(submission / SECRET) or secrets.token_hex(32)}
+    return {TIMESTAMP: said, SECRET: secret_of(submission)}
+
+
+def secret_of(submission: Path) -> str:
+    """The text that names the file of the feedback, which everyone can see and nobody else is to find; else a new one.
+
+    Args:
+        submission: The folder that was handed in, or the clean one.
+    """
+    return _small(submission / SECRET) or secrets.token_hex(32)
+
+
+def handed_in_at(folder: Path) -> dt.datetime | None:
+    """When a submission was handed in, as its timestamp.txt says; None where that is empty, missing or no time.
+
+    Args:
+        folder: The submission, in the submitted tree or the autograded one.
+    """
+    try:
+        said = read_bytes(folder / TIMESTAMP, limit=1000).decode().strip()
+        when: dt.datetime | None = parse_utc(said) if said else None
+    except Exception:  # whatever a text that is no time makes dateutil raise
+        return None
+    return when
 
 
 def _small(path: Path) -> str:

@@ -22,8 +22,12 @@ from autograder.reading.student_files import one_line
 
 ORIGINALS = "originals"
 
-_ASIDE = ".tidy-"
-_PLACE = "place"  # says which submission lies there for a moment
+ASIDE = ".tidy-"
+"""The beginning of the names of folders in which a submission lies aside."""
+
+PLACE = "place"
+"""The name of the file that says, in a folder aside, which submission lies there for a moment."""
+
 _WHOLE = "whole-"  # a submission as it came, under a name that pruning takes for none of the older ones
 
 _courses: dict[Path, tuple[tuple[int, int], Course]] = {}
@@ -85,8 +89,8 @@ def tidy(root: Path, directory: Path) -> None:
 def _make_clean(log: logging.Logger, course: Course, directory: Path, originals: Path) -> list[str]:
     """Put a clean tree in a submission's place; of one that was not kept file by file, the whole stays."""
     student, assignment = directory.parent.name, directory.name
-    with Aside(directory.parent.parent, _ASIDE) as aside:
-        put(aside / _PLACE, f"{student}/{assignment}".encode())
+    with Aside(directory.parent.parent, ASIDE) as aside:
+        put(aside / PLACE, f"{student}/{assignment}".encode())
         taken = aside / "clean"
         said = take_in_or_refuse(log, student, course, assignment, directory, taken, originals, "")
         before = aside / "before"
@@ -99,16 +103,16 @@ def _make_clean(log: logging.Logger, course: Course, directory: Path, originals:
             taken.rename(directory)
             os.utime(before)  # what was handed in last counts as the newest
         finally:
-            _return_to(directory, aside, originals)
+            return_to(directory, aside, originals)
     return said
 
 
 def _whole(aside: Path, originals: Path) -> Path:
     """The place where a submission stays whole: the folder aside tells it, so that it is found after a kill."""
-    return originals / f"{_WHOLE}{aside.name.removeprefix(_ASIDE)}"
+    return originals / f"{_WHOLE}{aside.name.removeprefix(ASIDE)}"
 
 
-def _return_to(home: Path, aside: Path, originals: Path) -> None:
+def return_to(home: Path, aside: Path, originals: Path) -> None:
     """Bring a submission that was moved away back to its place, unless a clean one has taken it."""
     for before in (aside / "before", _whole(aside, originals)):
         if not home.exists() and before.is_dir():
@@ -119,13 +123,13 @@ def put_back(submitted: Path) -> None:
     """Finish what `tidy` was at when its process was killed: a submission that lay aside is back in its place."""
 
     def rescue(aside: Path) -> None:
-        place = aside / _PLACE
+        place = aside / PLACE
         if place.is_file():
             student, _, assignment = place.read_text(encoding="utf-8").partition("/")
             originals = submitted.parent / ORIGINALS / student / assignment
-            _return_to(submitted / student / assignment, aside, originals)
+            return_to(submitted / student / assignment, aside, originals)
 
-    sweep(submitted.glob(f"{_ASIDE}*"), rescue)
+    sweep(submitted.glob(f"{ASIDE}*"), rescue)
 
 
 def clear_up(root: Path) -> None:

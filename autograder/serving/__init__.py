@@ -19,7 +19,7 @@ from autograder.classes.claims import Claims
 from autograder.classes.pool import Grading, executor_of, prepare
 from autograder.classes.work import Outcome, Progress, Task, Work, refuse_lost_references
 from autograder.common.claims import Claim
-from autograder.course import Course, CourseError, Serving
+from autograder.course import Course, CourseError, Serving, classlist, extensions
 from autograder.gradebook import tries
 from autograder.gradebook.class_feedback import ClassFeedback
 from autograder.gradebook.databases import back_up
@@ -122,6 +122,7 @@ class Session:
             back_up(self._course)
             self._hidden = hidden_of(self._root, self._assignments[0])
             self._state = self._follows()
+            self._classmates = classlist.read_class_list(self._course)
             self._inboxes = {name: Inbox(self._course, name) for name in self._assignments}
             self._recorders = {name: stack.enter_context(Recorder(self._root, name)) for name in self._assignments}
             judge = stack.enter_context(
@@ -163,7 +164,8 @@ class Session:
 
     def _follows(self) -> str:
         """A fingerprint of the files that marks and pages follow from, and of what pages show today."""
-        files = [self._root / name for name in ("nbgrader_config.py", "extensions.json")]
+        names = ("nbgrader_config.py", extensions.FILE, *classlist.FILES)
+        files = [self._root / name for name in names]
         times = [(file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file()]
         shown = [tries.shown(self._course, name) for name in self._assignments]
         return repr((sources_of(self._course, self._hidden), times, dt.date.today(), shown))
@@ -216,7 +218,7 @@ class Session:
         room = self._status.jobs + 1 - len(self._at)  # one more than processes, so that none waits for the next
         if room < 1:
             return
-        busy = {work.student for work in self._at}
+        busy = {student for work in self._at for student in self._group(work)}
         new: list[HandIn] = []
         for hand_in in self._queue():
             if room < 1:
@@ -229,7 +231,7 @@ class Session:
                 if len(self._recorded) >= OLD:
                     break
                 continue
-            busy.add(hand_in.work.student)
+            busy.update(self._group(hand_in.work))
             room -= 1
             if self._inbox(hand_in).is_current(hand_in):  # taken in already, by a run that ended since
                 self._grade(hand_in)
@@ -267,6 +269,10 @@ class Session:
         self._say(f"{hand_in.work.student}: {hand_in.work.assignment} waits until {at:%Y-%m-%d %H:%M}: {limits}")
 
     # What is done ----------------------------------------------------------------------------------------------
+
+    def _group(self, work: Work) -> tuple[str, ...]:
+        """The students for whom a hand-in counts, who have one at a time."""
+        return self._classmates.members(work.assignment, work.student)
 
     def _collect(self, hand_ins: list[HandIn]) -> None:
         """Take hand-ins in whose notebooks no other run is at, and grade them."""
@@ -321,18 +327,21 @@ class Session:
             students = {each.work.student: each for each in recorded if each.work.assignment == name}
             if not students:
                 continue
+            graded = {member for each in students.values() for member in self._group(each.work)}
+            everyone = sorted(graded & {*self._pages[name].students()})
             try:
-                made = list(self._pages[name].make(sorted(students), min(self._status.jobs, len(students))))
+                made = list(self._pages[name].make(everyone, min(self._status.jobs, len(everyone))))
             except (CourseError, OSError) as error:
-                failed = dict.fromkeys(students, str(error))
+                failed = dict.fromkeys(everyone, str(error))
             else:
                 failed = {each.student: each.problem for each in made if each.problem}
-            new = [each for each in students if each not in failed and not inbox.is_out(each)]
+            new = [each for each in everyone if each not in failed and not inbox.is_out(each)]
             failed |= inbox.release(new)
             for student, hand_in in students.items():
                 del self._at[hand_in.work]
-                if student in failed:
-                    self._refuse(hand_in, failed[student])
+                why = next((failed[each] for each in self._group(hand_in.work) if each in failed), "")
+                if why:
+                    self._refuse(hand_in, why)
                 else:
                     self._finish(hand_in, recorded[hand_in], is_new=student in new)
 

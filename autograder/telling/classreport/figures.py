@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.results import NOT_BEGUN, Graded, Verdict
@@ -360,14 +360,20 @@ def not_isolated(entries: Iterable[Entry]) -> list[tuple[str, str]]:
     )
 
 
-def same_notebooks(entries: Iterable[Entry]) -> list[tuple[str, tuple[str, ...]]]:
+def same_notebooks(
+    entries: Iterable[Entry], author: Callable[[str, str], str] = lambda _, student: student
+) -> list[tuple[str, tuple[str, ...]]]:
     """Notebooks that several students handed in the same, byte for byte: lesson and students, by lesson.
 
     A notebook in which nothing was begun counts for nothing, since it is the same for everyone.
+
+    Args:
+        entries: The results.
+        author: The student, or the whole group, whose work a student's submission of an assignment is.
     """
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], set[str]] = {}
     for entry in entries:
         if not all(untouched(graded) for graded in entry.submission.exercises):
-            found.setdefault((entry.lesson, entry.sha256), []).append(entry.student)
+            found.setdefault((entry.lesson, entry.sha256), set()).add(author(entry.assignment, entry.student))
     several = ((lesson, tuple(sorted(who))) for (lesson, _), who in found.items() if len(who) > 1)
     return sorted(several, key=lambda each: (each[0], -len(each[1]), each[1]))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from autograder.building.slicing import slice_exercise
 from autograder.common.python_text import names_in
 from autograder.course import Course, CourseError
 from autograder.course.answers import variants, wrong_answers
+from autograder.course.classlist import ClassList, read_class_list
 from autograder.results.ledger import Entry, entries
 from autograder.telling.outside import Outside, read_outside
 
@@ -32,6 +33,8 @@ class ClassData:
         outside: Answers from elsewhere, with which these are compared too; None if there is nothing to compare with.
         unread: Students whose submitted notebook is not the one that was graded, with the lesson.
         by_hand: Points of each assignment that a person gives, for answers to questions, besides those by tests.
+        classmates: Groups and sections.
+        left: Graders, section, assignment and number of answers that a person has still to mark.
         gone: Students who were graded and of whom nothing is in `submitted` any more; their marks are left out.
         notable: Student, assignment, lateness, points, penalty, mark and answers to be marked, of those whose mark in
             the gradebook has more to it than points; None if the gradebook was not read.
@@ -47,14 +50,38 @@ class ClassData:
     notable: Sequence[Sequence[str]] | None = None
     by_hand: Mapping[str, float] = field(default_factory=dict)
     outside: Outside | None = None
+    classmates: ClassList | None = None
+    left: Sequence[Sequence[str]] = ()
+
+    def author(self, assignment: str, student: str) -> str:
+        """The student, or all members of the group: whose work a submission is."""
+        return student if self.classmates is None else " + ".join(self.classmates.members(assignment, student))
+
+    def places(self, assignments: Sequence[str], student: str) -> dict[str, str]:
+        """A student's section and groups in some assignments; nothing where the class has none.
+
+        Returns:
+            What each column of a table says, by its head.
+        """
+        if self.classmates is None:
+            return {}
+        own = [groups.get(student, "") for name in assignments if (groups := self.classmates.groups.get(name))]
+        section = {"section": self.classmates.sections.get(student, "")} if self.classmates.sections else {}
+        return section | ({"group": ", ".join(dict.fromkeys(filter(None, own)))} if own else {})
 
 
-def gather(course: Course, assignments: Iterable[str] = (), folders: Sequence[Path] = ()) -> ClassData:
+def gather(
+    course: Course,
+    assignments: Iterable[str] = (),
+    students: Collection[str] | None = None,
+    folders: Sequence[Path] = (),
+) -> ClassData:
     """Read the ledger and the submitted notebooks of some assignments; of all, if none is named.
 
     Args:
         course: The course.
         assignments: Their names.
+        students: Take only these; all, if it is None.
         folders: Where answers from elsewhere lie, with which these are to be compared.
 
     Raises:
@@ -64,11 +91,13 @@ def gather(course: Course, assignments: Iterable[str] = (), folders: Sequence[Pa
     for name in wanted:
         course.assignment(name)
     found = [entry for entry in entries(course.directory) if entry.assignment in wanted]
+    found = [entry for entry in found if students is None or entry.student in students]
     if not found:
         raise CourseError(
             f"nothing of {', '.join(wanted)} was graded yet; run `autograder autograde` or `nbgrader autograde` first"
         )
     found, gone = _present(course, found)
+    data = ClassData(course.name, {}, found, classmates=read_class_list(course))
     answers: dict[str, dict[str, str]] = {}
     unread = []
     for entry in found:
@@ -76,12 +105,21 @@ def gather(course: Course, assignments: Iterable[str] = (), folders: Sequence[Pa
         if texts is None:
             unread.append((entry.student, entry.lesson))
         for exercise, text in (texts or {}).items():
-            answers.setdefault(exercise, {})[entry.student] = text
+            answers.setdefault(exercise, {})[data.author(entry.assignment, entry.student)] = text
     titles = {name: course.assignments[name].title for name in course.assignments if name in wanted}
     known = {exercise: tuple(_known(course, exercise)) for exercise in answers}
     by_hand = {name: sum(_by_hand(course, each) for each in course.assignments[name].lessons) for name in titles}
     outside = read_outside(course, folders) if folders else None
-    return ClassData(course.name, titles, found, answers, known, unread, gone, by_hand=by_hand, outside=outside)
+    return replace(
+        data,
+        titles=titles,
+        answers=answers,
+        known=known,
+        unread=unread,
+        gone=gone,
+        by_hand=by_hand,
+        outside=outside,
+    )
 
 
 def _by_hand(course: Course, lesson: str) -> float:

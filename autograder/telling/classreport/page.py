@@ -175,19 +175,25 @@ def _roster(data: ClassData) -> Html:
         own.update({each.exercise: each for each in entry.submission.exercises})
     count = sum(len(own) for row in rows.values() for own in row.values())
     if len(data.titles) > 1 and count > MOST_POINTS:
-        return _totals(rows)
+        return _totals(data, rows)
     tables = []
     for name, title in data.titles.items():
         ordered = [each.exercise for each in figures.exercises(data.entries, name)]
         if ordered:
-            heads = ("student", "points", *map(dotted, ordered))
-            lines = (_roster_row(student, rows[name][student], ordered) for student in sorted(rows[name]))
+            places = {student: data.places([name], student) for student in sorted(rows[name])}
+            heads = ("student", *next(iter(places.values())), "points", *map(dotted, ordered))
+            lines = (_roster_row(student, where, rows[name][student], ordered) for student, where in places.items())
             caption = f"{name}: {title}. Less than all points is bold; a dash is an exercise that was not begun"
-            tables.append(table(caption, heads, lines, frozenset(range(1, len(heads))), is_sortable=True))
+            tables.append(table(caption, heads, lines, _numbers(heads), is_sortable=True))
     return joined(*tables)
 
 
-def _totals(rows: Mapping[str, Mapping[str, Mapping[str, Graded]]]) -> Html:
+def _numbers(heads: Sequence[object]) -> frozenset[int]:
+    """The columns from the points on."""
+    return frozenset(range(heads.index("points"), len(heads)))
+
+
+def _totals(data: ClassData, rows: Mapping[str, Mapping[str, Mapping[str, Graded]]]) -> Html:
     """Everyone's points in each assignment."""
     earned = {
         name: {student: sum(graded.earned for graded in own.values()) for student, own in row.items()}
@@ -198,13 +204,15 @@ def _totals(rows: Mapping[str, Mapping[str, Mapping[str, Graded]]]) -> Html:
     for student in sorted({student for row in earned.values() for student in row}):
         own = [row.get(student) for row in earned.values()]
         cells = ("\N{EN DASH}" if each is None else format_points(each) for each in own)
-        lines.append([clean(student), format_points(sum(each or 0.0 for each in own)), *cells])
+        places = data.places(list(earned), student)
+        where = map(clean, places.values())
+        lines.append([clean(student), *where, format_points(sum(each or 0.0 for each in own)), *cells])
     caption = (
         "Points by assignment; a dash is one that was not handed in. "
         f"`autograder report {next(iter(earned))}` lists the points of single exercises"
     )
-    heads = ("student", "points", *earned)
-    return table(caption, heads, lines, frozenset(range(1, len(heads))), is_sortable=True)
+    heads = ("student", *places, "points", *earned)
+    return table(caption, heads, lines, _numbers(heads), is_sortable=True)
 
 
 def _late(data: ClassData) -> Html:
@@ -216,10 +224,20 @@ def _late(data: ClassData) -> Html:
     heads = ("student", "assignment", "handed in", "points", "penalty", "mark", "answers to be marked")
     rows = [[clean(each) for each in row] for row in data.notable]
     caption = "Marks of the gradebook, with penalties for lateness and what is not final"
-    return table(caption, heads, rows, frozenset({6}), is_sortable=True)
+    return joined(_left(data), table(caption, heads, rows, frozenset({6}), is_sortable=True))
 
 
-def _roster_row(student: str, own: Mapping[str, Graded], ordered: Sequence[str]) -> list[object]:
+def _left(data: ClassData) -> Html:
+    """What each section's graders have still to mark."""
+    if not data.left:
+        return Html()
+    caption = "Answers that wait for a person, by grader; a group's work counts once"
+    return table(caption, ("grader", "section", "assignment", "answers"), data.left, frozenset({3}), is_sortable=True)
+
+
+def _roster_row(
+    student: str, places: Mapping[str, str], own: Mapping[str, Graded], ordered: Sequence[str]
+) -> list[object]:
     cells: list[object] = []
     for exercise in ordered:
         graded = own.get(exercise)
@@ -228,7 +246,8 @@ def _roster_row(student: str, own: Mapping[str, Graded], ordered: Sequence[str])
         else:
             earned = format_points(graded.earned)
             cells.append(earned if graded.full else el("b", earned))
-    return [clean(student), format_points(sum(graded.earned for graded in own.values())), *cells]
+    where = map(clean, places.values())
+    return [clean(student), *where, format_points(sum(graded.earned for graded in own.values())), *cells]
 
 
 def _exercises(data: ClassData) -> Html:

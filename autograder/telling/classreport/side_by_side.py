@@ -32,7 +32,8 @@ def likeness_section(data: ClassData) -> Html:
         "p",
         "Answers are compared without names, comments, layout and what the task gives out; forms that the "
         "reference, known answers or much of the class have do not count. A likeness can have many causes, such as "
-        "work in pairs, one tutor or one page on the web: read both texts before you ask.",
+        "work in pairs, one tutor or one page on the web: read both texts before you ask. Members of a group are "
+        "one author.",
     )
     parts = [intro]
     if data.unread:
@@ -89,7 +90,7 @@ def _pairs(
 
 def _same(data: ClassData) -> list[Html]:
     """The notebooks that several students handed in the same, byte for byte."""
-    same = same_notebooks(data.entries)
+    same = same_notebooks(data.entries, data.author)
     if not same:
         return []
     said = (
