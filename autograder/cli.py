@@ -21,6 +21,7 @@ from autograder.commands.forget import forget
 from autograder.commands.grade import doctor, grade
 from autograder.commands.gradescope import gradescope
 from autograder.commands.lti import keys, listen, marks, roster
+from autograder.commands.marking import marking
 from autograder.commands.new import new_course, new_exercise
 from autograder.commands.regrade import regrade
 from autograder.commands.report import report
@@ -60,6 +61,7 @@ app = typer.Typer(
       nbgrader collect module0
       autograder autograde module0          the whole class, and recorded
       autograder report module0             the class at a glance
+      autograder marking module0            what a person has still to mark
       autograder feedback module0           a page for each notebook
       autograder serve                      or all of it at once: marks on submit
       autograder lti marks module0          to Canvas, Moodle or another platform
@@ -81,7 +83,7 @@ app = typer.Typer(
 
 for command in (
     build, grade, autograde, verify, demo, edition, doctor, explain, extend, feedback, regrade, report, solution,
-    attack, term, tidy, forget, board, serve, gradescope,
+    attack, term, tidy, forget, board, serve, gradescope, marking,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise, or of a new course.")

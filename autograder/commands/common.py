@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from autograder.common.errors import GraderError
-from autograder.course import Course
+from autograder.course import Course, CourseError
 from autograder.course.loading import DEFAULT_COURSE
 
 REJECTED, USAGE, BROKEN, STOPPED = 1, 2, 3, 130
@@ -75,6 +75,12 @@ SchedulerOption = Annotated[
 ]
 StudentsOption = Annotated[
     list[str] | None, typer.Option("--student", metavar="ID", help="Only this student; may be given again.")
+]
+SectionOption = Annotated[
+    list[str] | None, typer.Option("--section", metavar="NAME", help="Only this section; may be given again.")
+]
+GraderOption = Annotated[
+    str | None, typer.Option("--grader", metavar="NAME", help="Only the sections that this person marks.")
 ]
 KeepOption = Annotated[bool, typer.Option("--keep/--fresh", help="Use kept results where nothing has changed.")]
 
@@ -177,3 +183,29 @@ def short(path: Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def students_of(course: Course, sections: list[str], grader: str | None) -> frozenset[str] | None:
+    """The students of some sections, or of a grader's; None if none is named.
+
+    Args:
+        course: The course.
+        sections: Names of sections.
+        grader: The name of a grader, as a section has it.
+
+    Raises:
+        CourseError: If course.toml has no such section or grader.
+    """
+    from autograder.course.classlist import read_class_list
+
+    if not sections and grader is None:
+        return None
+    known = [("section", each, [*course.sections]) for each in sections]
+    if grader is not None:
+        known.append(("grader", grader, [name for each in course.sections.values() for name in each.graders]))
+    for what, name, names in known:
+        if name not in names:
+            there = ", ".join(dict.fromkeys(names)) or "none"
+            raise CourseError(f"{course.path.name} has no {what} {name!r}; it has {there}: add a [[section]] there")
+    graded = [name for name, each in course.sections.items() if grader in each.graders]
+    return read_class_list(course).in_sections({*sections, *graded})

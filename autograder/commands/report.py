@@ -12,7 +12,16 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.commands.common import USAGE, CourseOption, fail, honest, short
+from autograder.commands.common import (
+    USAGE,
+    CourseOption,
+    GraderOption,
+    SectionOption,
+    fail,
+    honest,
+    short,
+    students_of,
+)
 from autograder.commands.showing import number, remark
 from autograder.course import Course, CourseError
 from autograder.course.loading import find_course, load_course
@@ -55,12 +64,8 @@ def report(
             metavar="FOLDER", help="Write the answers to a new folder, as JPlag reads them, instead of the page."
         ),
     ] = None,
-    section: Annotated[
-        list[str] | None, typer.Option("--section", metavar="NAME", help="Only this section; may be given again.")
-    ] = None,
-    grader: Annotated[
-        str | None, typer.Option("--grader", metavar="NAME", help="Only the sections that this person marks.")
-    ] = None,
+    section: SectionOption = None,
+    grader: GraderOption = None,
     course: CourseOption = None,
 ) -> None:
     """Show the class at a glance: one page, to be opened in a browser or printed.
@@ -92,7 +97,7 @@ def report(
         fail("--jplag writes a folder of answers; leave out --csv and --out", USAGE)
     if csv and with_:
         fail("--with compares answers, and --csv writes marks alone; leave out one of them", USAGE)
-    students = _students(loaded, section or [], grader)
+    students = students_of(loaded, section or [], grader)
     if jplag is not None:
         _answers(loaded, assignments or [], students, with_ or [], jplag)
     elif csv is None:
@@ -100,27 +105,6 @@ def report(
         _page(loaded, assignments or [], students, with_ or [], page)
     else:
         _table(loaded, assignments or [], students, csv, out or loaded.directory / REPORTS / f"marks-{csv.value}.csv")
-
-
-def _students(course: Course, sections: list[str], grader: str | None) -> frozenset[str] | None:
-    """The students of some sections, or of a grader's; None if none is named.
-
-    Raises:
-        CourseError: If course.toml has no such section or grader.
-    """
-    from autograder.course.classlist import read_class_list
-
-    if not sections and grader is None:
-        return None
-    known = [("section", each, [*course.sections]) for each in sections]
-    if grader is not None:
-        known.append(("grader", grader, [name for each in course.sections.values() for name in each.graders]))
-    for what, name, names in known:
-        if name not in names:
-            there = ", ".join(dict.fromkeys(names)) or "none"
-            raise CourseError(f"{course.path.name} has no {what} {name!r}; it has {there}: add a [[section]] there")
-    graded = [name for name, each in course.sections.items() if grader in each.graders]
-    return read_class_list(course).in_sections({*sections, *graded})
 
 
 def _answers(

@@ -357,7 +357,8 @@ def left_to_mark(course: Course, marks: Iterable[Mark]) -> list[tuple[str, str, 
         course: The course, whose sections have graders.
         marks: The gradebook's marks.
     """
-    waiting = {(each.assignment, each.group): each for each in marks if each.waiting}
+    in_sections_last = sorted(marks, key=lambda each: bool(each.section))  # of a group partly in none, who is in one
+    waiting = {(each.assignment, each.group): each for each in in_sections_last if each.waiting}
     answers = Counter[tuple[str, str, str]]()
     for each in waiting.values():
         graders = course.sections[each.section].graders if each.section else ()

@@ -153,7 +153,14 @@ def _code(source: str) -> str:
 
 
 @kept
-def _markdown(source: str, attachments: str) -> str:
+def rendered(source: str, attachments: str) -> str:
+    """Markdown as harmless HTML; a text that takes longer than a moment stays as it is.
+
+    Args:
+        source: The text.
+        attachments: The cell's pictures, as JSON.
+    """
+
     def render() -> str:
         renderer = _Renderer(escape=False, attachments=json.loads(attachments))
         return harmless(MarkdownWithMath(renderer=renderer).render(source))
@@ -171,7 +178,7 @@ def highlight_code(source: str, language: str | None = None, metadata: object = 
 def markdown2html(context: Context, source: str) -> str:
     """nbconvert's filter of this name, with a harmless result."""
     cell: Any = context.get("cell", {})
-    return _markdown(source, json.dumps(cell.get("attachments", {})))
+    return rendered(source, json.dumps(cell.get("attachments", {})))
 
 
 def strip_files_prefix(html: str) -> str:

@@ -30,6 +30,7 @@ from autograder.course import Course, CourseError
 from autograder.gradebook.dates import Dates, penalty_change, penalty_of
 from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.exchange import dater, exchange_of, told
+from autograder.gradebook.group_marks import share_marks
 from autograder.gradebook.harmless import FILTERS
 from autograder.grafting.collecting import handed_in_at, regraft
 from autograder.grafting.grafted import Grafted, grafted_from
@@ -95,6 +96,10 @@ def configure(config: Any, root: Path) -> None:
     ]
     config.GenerateFeedback.pre_convert_hook = "autograder.gradebook.feedback.pass_over_leavers"
     config.GenerateFeedback.post_convert_hook = "autograder.gradebook.feedback.remove_empty_folders"
+    beside = "autograder.gradebook.marking.ModelAnswers"  # of Formgrader's pages alone
+    config.HTMLExporter.preprocessors = [beside, *config.HTMLExporter.get("preprocessors", [])]
+    config.ModelAnswers.root = str(root)
+    share_marks(root)
     # Formgrader and feedback pages show what students wrote.
     config.HTMLExporter.filters = dict(FILTERS)
 

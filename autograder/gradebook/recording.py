@@ -42,6 +42,7 @@ from autograder.course import CourseError
 from autograder.gradebook.blueprints import Blueprint, has_id, score
 from autograder.gradebook.dates import Dates, Penalties, penalty_change
 from autograder.gradebook.diagnosing import BusyGradebookError, diagnosed, refuse_an_unusable_gradebook
+from autograder.gradebook.group_marks import hand_on_marks
 from autograder.gradebook.indexes import add_indexes
 from autograder.gradebook.nbgrader_hooks import (
     EXPORTER,
@@ -317,6 +318,10 @@ class Recorder:
                             self.record(student, entries)
                         elif not self.hand_over(student, entries):
                             raise CourseError("nbgrader could not record it; see what it said above")
+                if of:
+                    with diagnosed(self._url):
+                        hand_on_marks(self._gradebook, self.assignment, of, student)
+                        self._gradebook.db().finish()
         except (CourseError, OSError) as error:
             return f"{student}: {error}" if of else str(error)
         except Exception as error:  # the class goes on, whatever one submission does

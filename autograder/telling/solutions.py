@@ -78,7 +78,7 @@ def find_solution(course: Course, name: str, answers: Path, lesson: str | None =
         text = without_markers(slice_exercise(course, name).reference_cell)
         mistakes, others = (tuple(_remarks(known(answers, name))) for known in (wrong_answers, variants))
         return Solution(name, exercise.lesson, text, mistakes=mistakes, others=others)
-    asked = [each for each in _questions(course) if lesson in (None, each[0])]
+    asked = list(_questions(course, lesson))
     for place, question in asked:
         if question.name == name:
             if not question.model:
@@ -90,9 +90,23 @@ def find_solution(course: Course, name: str, answers: Path, lesson: str | None =
     raise CourseError(f"there is no exercise and no question {name!r}; {meant}")
 
 
-def _questions(course: Course) -> Iterator[tuple[str, Question]]:
-    """Yield each question of the course, after the name of its lesson."""
-    for lesson in course.lessons.values():
+def model_answer(course: Course, name: str, lesson: str) -> str:
+    """Return the model answer to a question of a lesson; an empty text where there is none.
+
+    Args:
+        course: The course.
+        name: The question's name.
+        lesson: The lesson.
+
+    Raises:
+        CourseError: If the lesson cannot be read.
+    """
+    return next((each.model for _, each in _questions(course, lesson) if each.name == name), "")
+
+
+def _questions(course: Course, only: str | None = None) -> Iterator[tuple[str, Question]]:
+    """Yield each question of the course, or of one lesson, after the name of its lesson."""
+    for lesson in (each for each in course.lessons.values() if only in (None, each.name)):
         for cell in read_lesson(lesson.path).cells:
             if cell.cell_type == "markdown":
                 yield from ((lesson.name, part) for part in _split(cell.source) if isinstance(part, Question))
