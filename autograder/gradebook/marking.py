@@ -20,7 +20,7 @@ import nbformat
 from nbconvert.preprocessors import Preprocessor
 from traitlets import Unicode
 
-from autograder.building.questions import is_answer
+from autograder.building.questions import is_answer, is_untouched
 from autograder.common.files import write
 from autograder.course import Course, CourseError
 from autograder.course.classlist import read_class_list
@@ -78,12 +78,14 @@ def write_order(course: Course, assignment: str) -> Order:
 
 
 def _answers(path: Path) -> Iterator[tuple[str, str]]:
-    """The answers in words of a graded notebook, by grade id; none where it cannot be read."""
+    """The answers in words of a graded notebook that somebody wrote, by grade id; none where it cannot be read."""
     try:
         cells = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4).cells
     except (OSError, ValueError):
         return
-    yield from ((grade_id_of(cell), str(cell.source).partition("\n")[2].strip()) for cell in cells if is_answer(cell))
+    for cell in cells:
+        if is_answer(cell) and not is_untouched(str(cell.source)):
+            yield grade_id_of(cell), str(cell.source).partition("\n")[2].strip()
 
 
 def alike(texts: Sequence[str]) -> list[int]:
@@ -163,7 +165,7 @@ def _links(root: Path, cell: str, resources: Mapping[str, Any]) -> str:
             place, where = ids.index(own), f" in section {section}" if section else ""
             around = {"Alike, before": place - 1, "Alike, after": place + 1}
             links = [
-                f'<a href="{resources["base_url"]}/formgrader/submissions/{ids[to]}/#{cell}">{escape(said)}</a>'
+                f'<a href="{resources["base_url"]}/formgrader/submissions/{ids[to]}/">{escape(said)}</a>'
                 for said, to in around.items()
                 if 0 <= to < len(ids)
             ]

@@ -20,7 +20,7 @@ from autograder.course.loading import load_course
 from autograder.gradebook.marking import alike
 from autograder.gradebook.settings import gradebook_url
 
-pytestmark = pytest.mark.full("a class answers a question, and is marked by hand", share=24, group="marking")
+pytestmark = pytest.mark.full("a class answers a question, and is marked by hand, on each database", share=24, group="marking")
 
 MODEL = "Each path carries a part of the effect, and $a + b$ adds them."
 QUESTION = f"""
@@ -164,12 +164,12 @@ def test_alike_answers_stand_together_and_what_is_left_is_said(graded):
     assert re.search(r"tim │ monday │ 4\b", said) and "vera" not in said
     order = json.loads((graded / "reports" / "marking-week0.json").read_text())["00_numbers"]["question-why-add"]
     names = [student for student, _ in order["monday"]]
-    assert sorted(names) == ["ada", "ben", "cem", "dora", "fay"] and "gus" not in names
+    assert sorted(names) == ["ada", "ben", "cem", "dora"] and list(order) == ["monday"]
     assert abs(names.index("ada") - names.index("cem")) == abs(names.index("ben") - names.index("dora")) == 1
     place = names.index("cem")
     page = formgrader(graded, "cem")
-    assert f"Answer {place + 1} of 5 in section monday" in page
-    assert all(f"/formgrader/submissions/{key}/#question-why-add" in page
+    assert f"Answer {place + 1} of 4 in section monday" in page
+    assert all(f'/formgrader/submissions/{key}/"' in page
                for _, key in order["monday"][max(0, place - 1) : place + 2 : 2])  # fmt: skip
     assert "no answer waits" in run(graded, "marking", "week0", "--grader", "vera")
 
