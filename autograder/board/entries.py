@@ -18,6 +18,7 @@ import nbformat
 from autograder.board.events import Event, HandedIn
 from autograder.board.looks import look
 from autograder.course import Course
+from autograder.course.classlist import read_class_list
 from autograder.grafting.collecting import handed_in_at
 from autograder.judging.student_cells import source_cells
 from autograder.reading.student_files import one_line
@@ -58,7 +59,12 @@ class Candidate:
 def candidates(course: Course, event: Event) -> list[Candidate]:
     """The students who chose a name in the lesson of an event, in the order of handing in."""
     exercise = course.exercise(event.exercise)
-    found = (_candidate(course, event, each) for each in entries(course.directory) if each.lesson == exercise.lesson)
+    members = read_class_list(course).members
+    found = (
+        _candidate(course, event, each)
+        for each in entries(course.directory)
+        if each.lesson == exercise.lesson and each.student == members(each.assignment, each.student)[0]  # once a group
+    )
     ordered = sorted((each for each in found if each is not None), key=lambda each: each.turn)
     students = {path.name for path in (course.directory / "submitted").glob("*")}
     return list(_with_names_of_their_own(ordered, students))

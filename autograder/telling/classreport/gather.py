@@ -91,12 +91,15 @@ def gather(
     for name in wanted:
         course.assignment(name)
     found = [entry for entry in entries(course.directory) if entry.assignment in wanted]
-    found = [entry for entry in found if students is None or entry.student in students]
     if not found:
         raise CourseError(
             f"nothing of {', '.join(wanted)} was graded yet; run `autograder autograde` or `nbgrader autograde` first"
         )
-    found, gone = _present(course, found)
+    if students is not None and not any(entry.student in students for entry in found):
+        raise CourseError(
+            f"nothing of {', '.join(wanted)} was graded of these sections; sections.csv says who is in them"
+        )
+    found, gone = _present(course, [entry for entry in found if students is None or entry.student in students])
     data = ClassData(course.name, {}, found, classmates=read_class_list(course))
     answers: dict[str, dict[str, str]] = {}
     unread = []

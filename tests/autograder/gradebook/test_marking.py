@@ -20,7 +20,9 @@ from autograder.course.loading import load_course
 from autograder.gradebook.marking import alike
 from autograder.gradebook.settings import gradebook_url
 
-pytestmark = pytest.mark.full("a class answers a question, and is marked by hand, on each database", share=24, group="marking")
+pytestmark = pytest.mark.full(
+    "a class answers a question, and is marked by hand, on each database", share=24, group="marking"
+)
 
 MODEL = "Each path carries a part of the effect, and $a + b$ adds them."
 QUESTION = f"""

@@ -159,6 +159,24 @@ def test_what_is_over_the_limit_waits_and_its_page_says_so(course):
     assert "ada: week0 waits until" in served.log.read_text()
 
 
+@pytest.mark.full("hand-ins are graded", share=12)
+def test_a_hand_in_of_a_group_is_every_members(course):
+    """Whoever hands in, all members have the marks, and a new page if they handed in before; none is refused."""
+    (course / "groups.csv").write_text("group,student_id\nreds,ada\nreds,bea\nreds,cem\n")
+    first = hand_in(course, "ada", CLASS["bea"])
+    served = Served(course)
+    assert served.until(lambda: len(pages(first)) == 2)
+    old = pages(first)[0].read_bytes()
+    second = hand_in(course, "bea", CLASS["ada"])
+    assert served.until(lambda: len(pages(second)) == 2 and pages(first)[0].read_bytes() != old)
+    assert served.end(signal.SIGTERM) == 0
+    scores = {student: [] for student in ("ada", "bea", "cem")}
+    for student, _, score, *_ in rows(course)["grade"]:
+        scores[student].append(score)
+    assert {student: sum(own) for student, own in scores.items()} == {"ada": 7, "bea": 7, "cem": 7}
+    assert "refused" not in served.log.read_text() and "Traceback" not in served.log.read_text()
+
+
 @pytest.fixture(scope="module")
 def inbox(made, tmp_path_factory):
     """The exchange of a course in which nothing is graded."""
