@@ -100,20 +100,20 @@ def _put(where: str, found: dict[str, str], student: str, name: str) -> None:
 def _rows(path: Path, columns: tuple[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
     """The lines of a table, with the place of each; none where there is no file."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), restkey="", restval="")
+        lines = [(reader.line_num, fields) for fields in reader]
     except FileNotFoundError:
         return
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CourseError(f"{path.name}: cannot be read ({error}); save it as CSV in UTF-8") from error
-    reader = csv.DictReader(io.StringIO(text, newline=""), restkey="", restval="")
     missing = [name for name in columns if name not in (reader.fieldnames or ())]
     if missing:
         raise CourseError(
             f"{path.name}: its first line has no column {missing[0]!r}; write {','.join(columns)}, with commas"
         )
-    for fields in reader:
+    for line, fields in lines:
         row = {name: value.strip() for name, value in fields.items() if isinstance(value, str)}
-        where, student = f"{path.name}, line {reader.line_num}", row["student_id"]
+        where, student = f"{path.name}, line {line}", row["student_id"]
         if not any(row.values()):
             continue
         if not row[columns[1]]:

@@ -64,9 +64,10 @@ def _share(session: Any, *_: object) -> None:
 
 
 def _is_given(row: Any) -> bool:
-    """Return whether a person has changed a row; the grader asks for a second look, and gives none."""
+    """Return whether a person has changed a row: by a mark, a comment or a second look, which the grader asks for."""
     changed = [name for name in _GIVEN[type(row)] if inspect(row).attrs[name].history.has_changes()]
-    return bool(changed) and (changed != ["needs_manual_grade"] or not row.needs_manual_grade)
+    is_second_look = changed == ["needs_manual_grade"] and not row.needs_manual_grade and row.manual_score is not None
+    return is_second_look or (bool(changed) and changed != ["needs_manual_grade"])
 
 
 def _members(assignment: str, student: str, lesson: str) -> Iterator[str]:

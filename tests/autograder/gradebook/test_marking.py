@@ -2,13 +2,17 @@
 
 import json
 import re
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import nbformat
 import pytest
 from class_runs import WHEN, generate
 from drawn_pages import exporter
 from nbgrader.api import Gradebook
+from nbgrader.server_extensions.formgrader import handlers
 from places import ROOT
+from playwright.sync_api import expect
 from postgres import postgres
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
@@ -146,6 +150,34 @@ def test_the_model_answer_and_comments_are_beside_the_answer(graded):
     assert page.index("Model answer") < page.index("The effects of two paths add up.")
     assert "<b>+1.5</b> Names both &lt;b&gt;paths&lt;/b&gt;." in page and "Please write whole sentences." in page
     assert "Of another question." not in page
+
+
+def test_a_press_adds_a_comment_and_its_points(graded, browser):
+    """Each press adds to what is there; points go to the mark, and a comment without points changes none."""
+    html, window = formgrader(graded, "ada"), browser.new_page()
+
+    def answer(route):
+        path = urlsplit(route.request.url).path
+        if path.startswith("/formgrader/static/"):
+            route.fulfill(path=Path(handlers.static_path, path.removeprefix("/formgrader/static/")))
+        else:
+            route.fulfill(
+                body=html if path == "/page" else "[]",
+                content_type="text/html" if path == "/page" else "application/json",
+            )
+
+    window.route("**", answer)
+    window.goto("http://127.0.0.1/page")
+    window.wait_for_function("formgrader.loaded")
+    for words in ("Names both", "whole sentences"):
+        window.locator(".mg-beside button").filter(has_text=words).click()
+    expect(window.locator("#question-why-add-comment")).to_have_value(
+        "Names both <b>paths</b>.\n\nPlease write whole sentences."
+    )
+    expect(window.locator("#question-why-add")).to_have_value("1.5")
+    beside, answered = (window.locator(each).bounding_box() for each in (".mg-beside", "#question-why-add-comment"))
+    assert beside["x"] >= answered["x"] + answered["width"]
+    window.close()
 
 
 def test_no_student_gets_the_model_answer(graded):
