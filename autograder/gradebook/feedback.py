@@ -175,7 +175,7 @@ class Contents(_Step):
         sentences = self._standing(names)
         if sentences:
             said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
-            nb.cells.insert(0, _shown(f'<div class="mg-report">{said}</div>', "standing"))
+            nb.cells.insert(0, cell_showing(f'<div class="mg-report">{said}</div>', "standing"))
         if shown is not None:
             course = course_of(Path(self.parent.parent.coursedir.root))
             nb.cells.insert(0, _contents(nb, shown, course))
@@ -239,7 +239,7 @@ def _coursedir(root: Path) -> Any:
     return load_app(root, next(iter(course_of(root).assignments))).coursedir
 
 
-def _shown(content: str, name: str) -> nbformat.NotebookNode:
+def cell_showing(content: str, name: str) -> nbformat.NotebookNode:
     """A cell that shows nothing but HTML."""
     output = nbformat.v4.new_output("display_data", data={"text/html": content})
     hidden = {"transient": {"remove_source": True}}
@@ -254,7 +254,7 @@ def _contents(notebook: nbformat.NotebookNode, submission: Submission, course: C
     # Points that were given by hand stand in the gradebook alone; nbgrader writes them into its cells.
     scores = {cell["grade_id"]: float(cell["score"]) for cell in cells if "grade_id" in cell and "score" in cell}
     empty = [f"comment-{cell['grade_id']}" for cell in cells if cell.get("comment") == NO_RESPONSE]
-    return _shown(contents(submission, anchors, scores, empty), "exercises")
+    return cell_showing(contents(submission, anchors, scores, empty), "exercises")
 
 
 def _drop_numbers(notebook: nbformat.NotebookNode) -> None:

@@ -10,6 +10,7 @@ which alike answers stand together, and Formgrader's pages lead from one to the 
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -26,6 +27,7 @@ from autograder.course import Course, CourseError
 from autograder.course.classlist import read_class_list
 from autograder.course.comments import Comment, read_comments
 from autograder.gradebook.diagnosing import opened
+from autograder.gradebook.feedback import cell_showing
 from autograder.gradebook.formulas import in_mathml
 from autograder.gradebook.harmless import rendered
 from autograder.gradebook.nbgrader_hooks import Preprocessed
@@ -113,19 +115,15 @@ class ModelAnswers(Preprocessor):
 
     def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Add a cell before each answer; any page but Formgrader's stays as it is."""
-        if "submission_id" in resources:
-            nb.cells = [each for cell in nb.cells for each in (*self._beside(cell, resources), cell)]
+        if "submission_id" in resources and any(map(is_answer, nb.cells)):
+            cells = ((self._beside(cell, resources), cell) if is_answer(cell) else (cell,) for cell in nb.cells)
+            nb.cells = [cell_showing(_ASSETS, "marking"), *itertools.chain.from_iterable(cells)]
         return nb, resources
 
-    def _beside(self, cell: nbformat.NotebookNode, resources: Mapping[str, Any]) -> list[nbformat.NotebookNode]:
-        if not is_answer(cell):
-            return []
+    def _beside(self, cell: nbformat.NotebookNode, resources: Mapping[str, Any]) -> nbformat.NotebookNode:
         name = grade_id_of(cell)
         content = "".join(_parts(Path(self.root), name, resources))
-        html = f'{_ASSETS}<div class="mg-beside" data-cell="{escape(name)}">{content}</div>'
-        output = nbformat.v4.new_output("display_data", data={"text/html": html})
-        hidden = {"transient": {"remove_source": True}}
-        return [nbformat.v4.new_code_cell("", outputs=[output], metadata=hidden, id=f"beside-{name}"[:64])]
+        return cell_showing(f'<div class="mg-beside" data-cell="{escape(name)}">{content}</div>', f"beside-{name}"[:64])
 
 
 def _parts(root: Path, cell: str, resources: Mapping[str, Any]) -> Iterator[str]:
