@@ -192,6 +192,18 @@ def test_no_student_gets_the_model_answer(graded):
         assert b"carries a part" not in path.read_bytes() and b"whole sentences" not in path.read_bytes(), path
 
 
+def test_the_exporter_of_feedback_pages_adds_nothing():
+    """Formgrader's pages have it and feedback pages have not, though both are made by the same exporter's settings."""
+    cell = nbformat.v4.new_markdown_cell(f"{heading('why-add')}\n\nHello.")
+    settings = {"grade": True, "solution": True, "grade_id": "question-why-add", "points": 1, "score": 1}
+    cell.metadata.nbgrader = nbformat.from_dict({**settings, "comment": None, "locked": False, "task": False})
+    scores = {"nbgrader": {"notebook": "n", "score": 1, "max_score": 2, "late_penalty": 0}}
+    for kind, resources in (("feedback", scores), ("formgrade", {"submission_id": "s", "index": 0, "total": 1})):
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.from_dict(cell)])
+        html, _ = exporter(ROOT, kind).from_notebook_node(notebook, resources=resources)
+        assert "Hello." in html and ("mg-beside" in html) == (kind == "formgrade")
+
+
 def test_alike_answers_stand_together_and_what_is_left_is_said(graded):
     """Alike answers follow each other, section by section; a group is listed and counted once."""
     said = run(graded, "marking", "week0")
