@@ -34,6 +34,13 @@ def serve(
     jobs: JobsOption = 0,
     course: CourseOption = None,
     isolation: IsolationOption = "auto",
+    warm: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Exercises whose sandboxes each process keeps ready, of several lessons; one takes about 60 MB.",
+        ),
+    ] = 20,
 ) -> None:
     """Mark each hand-in when it comes: watch nbgrader's exchange, grade, record and release the feedback at once.
 
@@ -63,11 +70,13 @@ def serve(
     status = Status(loaded.directory / "reports", jobs or cores(), dt.datetime.now(dt.UTC))
     with Only(loaded), contextlib.chdir(loaded.directory), _until_stopped() as stopping:
         _say(f"serving {', '.join(names)}; Ctrl-C ends it when what has begun is finished")
-        _serve(loaded, names, status, isolation, stopping)
+        _serve(loaded, names, status, stopping, isolation=isolation, warm=warm)
     _say(f"stopped; {number(status.graded, 'hand-in')} graded. What waits is graded when the same command is given")
 
 
-def _serve(loaded: Course, names: list[str], status: Status, isolation: str, stopping: Callable[[], bool]) -> None:
+def _serve(
+    loaded: Course, names: list[str], status: Status, stopping: Callable[[], bool], *, isolation: str, warm: int
+) -> None:
     """Serve, in one session after another: each time that a file of the course is another one, there is a new one."""
     from autograder.serving import Session
 
@@ -77,7 +86,7 @@ def _serve(loaded: Course, names: list[str], status: Status, isolation: str, sto
             loaded = _servable(load_course(loaded.directory, tree=False))
             for name in names:
                 loaded.assignment(name)
-            with Session(loaded, names, status, _say, isolation=isolation) as session:
+            with Session(loaded, names, status, _say, isolation=isolation, warm=warm) as session:
                 said, has_begun = "", True
                 session.run(stopping)
         except CourseError as error:

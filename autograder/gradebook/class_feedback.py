@@ -10,6 +10,7 @@ An error in one submission costs that student's pages alone.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import glob
 import logging
@@ -17,19 +18,21 @@ import multiprocessing
 import os
 import re
 import signal
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from nbconvert.writers.files import FilesWriter
 from nbgrader.api import MissingEntry
 from nbgrader.converters import GenerateFeedback
 from nbgrader.utils import find_all_files
 
+from autograder.classes.worker import die_with
 from autograder.common.atomic import PREFIX, Aside, sweep
 from autograder.common.effort import Effort
 from autograder.common.files import write
@@ -46,6 +49,12 @@ from autograder.results.result_cache import content_hash, hash_files
 
 LONGEST = 60.0
 """Seconds of processor time that the pages of one student may cost; nearly all cost less than half of one."""
+
+LOST = "the process that made the pages was ended, for lack of memory perhaps"
+"""The problem of a student at whose pages a process was ended from outside."""
+
+TICK = 1.0
+"""Seconds after which a wait for pages looks at the clock again."""
 
 STATES = Path(".grades", "feedback")
 """The folder of the hashes, in a course's directory."""
@@ -128,20 +137,14 @@ class ClassFeedback:
             CourseError: If a process was ended from outside.
         """
         sweep((self.root / self._coursedir.feedback_directory).glob(f"{PREFIX}*"))
-        context = multiprocessing.get_context("fork")  # exporter and templates are there already
-        # Started before the pool's own thread, one for each job: forking beside a thread is unsafe.
-        with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(self,)) as pool:
-            futures = [pool.submit(_make, student) for student in students]
-            try:
-                for future in as_completed(futures):
-                    yield future.result()
-            except BrokenProcessPool as error:
-                raise CourseError(
-                    "a process that made pages was ended, for lack of memory perhaps; the same command goes on, "
-                    "with --jobs 1 in less memory"
-                ) from error
-            finally:
-                pool.shutdown(cancel_futures=True)
+        with Makers({self.assignment: self}, jobs) as makers:
+            for student in students:
+                makers.add(self.assignment, student)
+            while makers.busy:
+                for _, made in makers.made(TICK):
+                    if made.problem == LOST:
+                        raise CourseError(f"{LOST}; the same command goes on, with --jobs 1 in less memory")
+                    yield made
 
     # In each process ------------------------------------------------------------------------------------------
 
@@ -234,15 +237,101 @@ class _TooLong(BaseException):  # libraries take an Exception for their own
     """The pages of a student take too long."""
 
 
-_own: list[ClassFeedback] = []
+@dataclass
+class _Maker:
+    """The owner's end of a process that makes pages."""
+
+    process: BaseProcess
+    connection: Connection
+    at: tuple[str, str] | None = None
 
 
-def _begin(feedback: ClassFeedback) -> None:
-    """Ready a process: Ctrl-C reaches all of them, and is the parent's to answer."""
+@dataclass
+class Makers:
+    """Processes that make pages while their owner goes on; each has one exporter and one open gradebook.
+
+    Args:
+        feedback: The pages, by the name of the assignment.
+        size: How many processes.
+    """
+
+    feedback: Mapping[str, ClassFeedback]
+    size: int
+    _makers: list[_Maker] = field(default_factory=list)
+    _waiting: deque[tuple[str, str]] = field(default_factory=deque)
+
+    def __enter__(self) -> Self:
+        try:
+            for _ in range(self.size):
+                self._makers.append(self._start())
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for maker in self._makers:
+            maker.process.kill()  # what it was making lies aside
+        for maker in self._makers:
+            maker.process.join()
+            maker.connection.close()
+
+    def _start(self) -> _Maker:
+        context = multiprocessing.get_context("fork")  # exporter and templates are there already
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_make, args=(self.feedback, theirs, os.getpid()), daemon=True)
+        process.start()
+        theirs.close()
+        return _Maker(process, ours)
+
+    @property
+    def busy(self) -> bool:
+        """True if pages are still to be made."""
+        return bool(self._waiting) or any(maker.at for maker in self._makers)
+
+    def add(self, assignment: str, student: str) -> None:
+        """Let the pages of a student, who has graded notebooks, be made."""
+        self._waiting.append((assignment, student))
+        self._feed()
+
+    def _feed(self) -> None:
+        for maker in self._makers:
+            if maker.at is None and self._waiting:
+                maker.at = self._waiting.popleft()
+                with contextlib.suppress(OSError):  # it is gone, which `made` finds out
+                    maker.connection.send(maker.at)
+
+    def made(self, seconds: float = 0.0) -> list[tuple[str, Made]]:
+        """The assignment and the outcome of each student who was finished since the last call.
+
+        Args:
+            seconds: How long to wait for the first one.
+        """
+        found = []
+        by_connection = {maker.connection: maker for maker in self._makers if maker.at}
+        for connection in wait(list(by_connection), seconds):
+            maker = by_connection[connection]  # type: ignore[index]  # nothing else is waited for
+            assert maker.at is not None
+            assignment, student = maker.at
+            maker.at = None
+            try:
+                found.append((assignment, maker.connection.recv()))
+            except (EOFError, OSError):
+                maker.process.join()
+                maker.connection.close()
+                self._makers[self._makers.index(maker)] = self._start()
+                found.append((assignment, Made(student, problem=LOST)))
+        self._feed()
+        return found
+
+
+def _make(feedback: Mapping[str, ClassFeedback], connection: Connection, owner: int) -> None:
+    """Make pages until this process is ended: Ctrl-C reaches all of them, and is the owner's to answer."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    feedback.begin()
-    _own[:] = [feedback]
-
-
-def _make(student: str) -> Made:
-    return _own[0].one(student)
+    die_with(owner)
+    for each in feedback.values():
+        each.begin()
+    while True:
+        assignment, student = connection.recv()
+        connection.send(feedback[assignment].one(student))

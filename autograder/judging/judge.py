@@ -79,6 +79,7 @@ class Judge:
         cache: Where results are kept; None keeps none.
         shrink_seconds: How long a property test that failed may look for a smaller counter-example.
         listener: Hears what is seen of one exercise.
+        warm: How many sandboxes `release` leaves; 0 for those of one lesson alone.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Judge:
         cache: Path | None = None,
         shrink_seconds: float = SHRINK_SECONDS,
         listener: Listener | None = None,
+        warm: int = 0,
     ) -> None:
         self.course = course
         self.hidden = hidden or course.hidden
@@ -101,7 +103,8 @@ class Judge:
         self._groups = {each.id: tuple(each.groups) for each in course.exercises.values()}
         self._masters: dict[str, nbformat.NotebookNode] = {}
         self._tests: dict[str, WarmTests] = {}
-        self._sandboxes = Sandboxes(isolation, course)
+        self._sandboxes = Sandboxes(isolation, course, warm)
+        self._warm = warm
         self._pack = partial(pack_probe, library=course.library)
         self._apart = 0.0  # seconds of this submission that count against no limit
 
@@ -349,8 +352,9 @@ class Judge:
             self._warm_tests(exercise)
 
     def release(self, lesson: str) -> None:
-        """End the sandboxes that other lessons than this one need, for their memory."""
-        self._sandboxes.close(but={each.id for each in self.course.of_lesson(lesson)})
+        """End sandboxes that other lessons than this one need, for their memory: all of them, but for `warm`."""
+        needed = {each.id for each in self.course.of_lesson(lesson)}
+        self._sandboxes.close(but=needed, beside=self._warm - len(needed))
 
 
 def _with_notes(graded: Graded, grafted: Grafted) -> Graded:

@@ -18,17 +18,18 @@ class Sandboxes:
     Args:
         isolation: Their kind.
         course: The course.
+        most: How many there may be, if more than `WARM`.
     """
 
-    def __init__(self, isolation: str, course: Course) -> None:
-        self._isolation, self._course = isolation, course
+    def __init__(self, isolation: str, course: Course, most: int = 0) -> None:
+        self._isolation, self._course, self._most = isolation, course, most
         self._warm: dict[str, Sandbox] = {}  # the last one used is the last one here
 
     def of(self, exercise: Exercise, edition: Path, limits: Limits) -> Sandbox:
         """Return the sandbox of an exercise, started if it is not there."""
         box = self._warm.pop(exercise.id, None)
         if box is None:
-            while len(self._warm) >= WARM:
+            while len(self._warm) >= max(WARM, self._most):
                 self._warm.pop(next(iter(self._warm))).close()
             library, data = self._course.library, self._course.data(exercise)
             preload = _preloaded(exercise, library.package)
@@ -37,9 +38,10 @@ class Sandboxes:
         self._warm[exercise.id] = box
         return box
 
-    def close(self, but: Collection[str] = ()) -> None:
-        """End the sandboxes of all exercises but some."""
-        for exercise in [each for each in self._warm if each not in but]:
+    def close(self, but: Collection[str] = (), beside: int = 0) -> None:
+        """End the sandboxes of all exercises but some, and but so many that were used last."""
+        others = [each for each in self._warm if each not in but]
+        for exercise in others[: max(0, len(others) - max(0, beside))]:
             self._warm.pop(exercise).close()
 
 

@@ -21,7 +21,7 @@ from autograder.classes.work import Outcome, Progress, Task, Work, refuse_lost_r
 from autograder.common.claims import Claim
 from autograder.course import Course, CourseError, Serving, classlist, extensions
 from autograder.gradebook import tries
-from autograder.gradebook.class_feedback import ClassFeedback
+from autograder.gradebook.class_feedback import ClassFeedback, Makers
 from autograder.gradebook.databases import back_up
 from autograder.gradebook.inbox import HandIn, Inbox, listed
 from autograder.gradebook.nbgrader_hooks import sources_of
@@ -44,8 +44,8 @@ SHARE = 10
 AGAIN = 60.0
 """Seconds after which a hand-in that was refused is tried again: a disk may have room by then."""
 
-OLD = 50
-"""Most hand-ins of which the pages alone are looked at before the next look at the exchange."""
+OLD = 10
+"""Most hand-ins whose pages wait to be looked at, where they were graded before: a new one's page comes after them."""
 
 WRITE = 5.0
 """Seconds from one state that is written to the next."""
@@ -82,6 +82,16 @@ class _Refused:
     again: float
 
 
+@dataclass
+class _Recorded:
+    """A hand-in whose marks are recorded; `to_come` are the students whose pages are still being made."""
+
+    outcome: Outcome | None
+    to_come: set[str]
+    is_new: bool = False
+    problem: str = ""
+
+
 class Session:
     """Serving with one state of the course's files; another state wants another session.
 
@@ -91,6 +101,7 @@ class Session:
         status: Counts to keep up to date.
         say: Is called with each sentence for the terminal.
         isolation: The sandbox's kind.
+        warm: How many sandboxes each process keeps, of several lessons.
 
     Raises:
         CourseError: If the gradebook or an assignment cannot be used, or a reference answer loses points.
@@ -104,17 +115,19 @@ class Session:
         say: Callable[[str], None],
         *,
         isolation: str = "auto",
+        warm: int = 0,
     ) -> None:
         assert course.serving is not None
         self._course, self._root, self._limits = course, course.directory, course.serving
         self._assignments, self._status, self._say, self._isolation = tuple(assignments), status, say, isolation
+        self._warm = warm
         self._newest: dict[Work, HandIn] = {}
         self._at: dict[Work, HandIn] = {}
         self._done: set[str] = set()
         self._from: dict[str, dt.datetime] = {}  # from when on the limits let a hand-in be graded
         self._refused: dict[str, _Refused] = {}
         self._is_old: dict[str, bool] = {}  # whether a hand-in was in the submitted tree when it was first seen
-        self._recorded: dict[HandIn, Outcome | None] = {}
+        self._recorded: dict[HandIn, _Recorded] = {}
         self._look_at = self._write_at = 0.0
 
     def __enter__(self) -> Self:
@@ -125,13 +138,15 @@ class Session:
             self._classmates = classlist.read_class_list(self._course)
             self._inboxes = {name: Inbox(self._course, name) for name in self._assignments}
             self._recorders = {name: stack.enter_context(Recorder(self._root, name)) for name in self._assignments}
+            cache = self._root / ".grades"
             judge = stack.enter_context(
-                Judge(self._course, hidden=self._hidden, isolation=self._isolation, cache=self._root / ".grades")
+                Judge(self._course, hidden=self._hidden, isolation=self._isolation, cache=cache, warm=self._warm)
             )
             lessons = {name: self._course.assignments[name].lessons for name in self._assignments}
             refuse_lost_references(judge, [lesson for names in lessons.values() for lesson in names])
             prepare(judge, lessons)
-            self._pages = {name: ClassFeedback(self._root, name) for name in self._assignments}
+            pages = {name: ClassFeedback(self._root, name) for name in self._assignments}
+            self._makers = stack.enter_context(Makers(pages, self._status.jobs))
             self._claims = Claims(self._course, ())
             executor = executor_of(judge, self._status.jobs, keep=True, write=True, claims=self._claims)
             self._grading = Grading(stack.enter_context(executor), lessons, Progress())
@@ -215,7 +230,8 @@ class Session:
 
     def _begin(self) -> None:
         """Take in as many hand-ins as can be graded at once, one of a student, and grade them."""
-        room = self._status.jobs + 1 - len(self._at)  # one more than processes, so that none waits for the next
+        graded = len(self._at) - len(self._recorded)
+        room = self._status.jobs + 1 - graded  # one more than processes, so that none waits for the next
         if room < 1:
             return
         busy = {student for work in self._at for student in self._group(work)}
@@ -226,10 +242,10 @@ class Session:
             if hand_in.work.student in busy or not self._may_begin(hand_in):
                 continue
             if self._inbox(hand_in).is_graded(hand_in):  # before this session
-                self._at[hand_in.work] = hand_in
-                self._recorded[hand_in] = None
                 if len(self._recorded) >= OLD:
                     break
+                self._at[hand_in.work] = hand_in
+                self._make_pages(hand_in, None)
                 continue
             busy.update(self._group(hand_in.work))
             room -= 1
@@ -318,32 +334,38 @@ class Session:
         if problem:
             self._refuse(self._at.pop(outcome.work), problem)
         else:
-            self._recorded[self._at[outcome.work]] = outcome
+            self._make_pages(self._at[outcome.work], outcome)
+
+    def _make_pages(self, hand_in: HandIn, outcome: Outcome | None) -> None:
+        """Let the pages of a recorded hand-in be made for all of its group, while others are graded."""
+        assignment, group = hand_in.work.assignment, {*self._group(hand_in.work)}
+        if len(group) > 1:  # a member may be nobody whom the gradebook knows
+            group &= {*self._makers.feedback[assignment].students()}
+        self._recorded[hand_in] = _Recorded(outcome, group)
+        for student in sorted(group):
+            self._makers.add(assignment, student)
 
     def _publish(self) -> None:
-        """Make the pages of what is recorded, and hand out those that are new."""
-        recorded, self._recorded = self._recorded, {}
-        for name, inbox in self._inboxes.items():
-            students = {each.work.student: each for each in recorded if each.work.assignment == name}
-            if not students:
+        """Hand out the pages that were made since the last time; a hand-in is done when its group has all of them."""
+        for name, made in self._makers.made():
+            hand_in, recorded = next(
+                (each, recorded)
+                for each, recorded in self._recorded.items()
+                if each.work.assignment == name and made.student in recorded.to_come
+            )
+            inbox = self._inboxes[name]
+            is_new = not made.problem and not inbox.is_out(made.student)
+            problem = made.problem or (inbox.release([made.student]).get(made.student, "") if is_new else "")
+            recorded.problem = recorded.problem or problem
+            recorded.is_new |= is_new and made.student == hand_in.work.student
+            recorded.to_come.remove(made.student)
+            if recorded.to_come:
                 continue
-            graded = {member for each in students.values() for member in self._group(each.work)}
-            everyone = sorted(graded & {*self._pages[name].students()})
-            try:
-                made = list(self._pages[name].make(everyone, min(self._status.jobs, len(everyone))))
-            except (CourseError, OSError) as error:
-                failed = dict.fromkeys(everyone, str(error))
+            del self._at[hand_in.work], self._recorded[hand_in]
+            if recorded.problem:
+                self._refuse(hand_in, recorded.problem)
             else:
-                failed = {each.student: each.problem for each in made if each.problem}
-            new = [each for each in everyone if each not in failed and not inbox.is_out(each)]
-            failed |= inbox.release(new)
-            for student, hand_in in students.items():
-                del self._at[hand_in.work]
-                why = next((failed[each] for each in self._group(hand_in.work) if each in failed), "")
-                if why:
-                    self._refuse(hand_in, why)
-                else:
-                    self._finish(hand_in, recorded[hand_in], is_new=student in new)
+                self._finish(hand_in, recorded.outcome, is_new=recorded.is_new)
 
     def _finish(self, hand_in: HandIn, outcome: Outcome | None, *, is_new: bool) -> None:
         """Note that a hand-in is done; without an outcome it was graded before, and its page may be another one."""

@@ -74,17 +74,30 @@ class Grader:
         return [Outcome(work, (), False, self.problem) for work in done]
 
 
+class Pages:
+    """Makes pages at once, unless they are to take long."""
+
+    def __init__(self):
+        self.waiting, self.takes_long = [], False
+
+    def add(self, assignment, student):
+        self.waiting.append((assignment, Made(student)))
+
+    def made(self):
+        if self.takes_long:
+            return []
+        done, self.waiting = self.waiting, []
+        return done
+
+
 class Everything:
-    """Claims, a recorder and a maker of pages that always succeed."""
+    """Claims and a recorder that always succeed."""
 
     def take(self, task, *_):
         return "" if isinstance(task, str) else task
 
     def give_back(self, task):
         pass
-
-    def make(self, students, jobs):
-        return [Made(student) for student in students]
 
 
 @pytest.fixture
@@ -109,7 +122,7 @@ def served(tmp_path, clock, monkeypatch):
     status = Status(tmp_path / "reports", 2, BEGUN)
     session = Session(small.load(), ["week0"], status, said.append)
     session._inboxes, session._grading = {"week0": exchange}, Grader()
-    session._claims, session._recorders, session._pages = Everything(), {"week0": Everything()}, {"week0": Everything()}
+    session._claims, session._recorders, session._makers = Everything(), {"week0": Everything()}, Pages()
     monkeypatch.setattr(session, "_has_changed", lambda: False)
     return session, exchange, said
 
@@ -136,6 +149,28 @@ def test_hand_ins_are_taken_in_the_order_in_which_they_came(served, clock):
     go(session, clock)
     assert exchange.taken == ["ada-1", "bea-2", "cem-3", "dan-4"]
     assert exchange.out == {"ada", "bea", "cem", "dan"}
+
+
+def test_pages_that_take_long_keep_nobody_waiting(served, clock):
+    """Others are taken in and graded while pages are made; a student's own next hand-in waits for them."""
+    session, exchange, _ = served
+    session._makers.takes_long = True
+    for minute, student in enumerate(("ada", "bea", "cem", "dan", "eve")):
+        exchange.hand_in(student, minute)
+    left = [8]
+
+    def stopping():
+        clock[0] += 1.5
+        left[0] -= 1
+        if left[0] == 4:
+            exchange.hand_in("ada", 9)
+        if left[0] == 0:
+            assert exchange.taken == ["ada-0", "bea-1", "cem-2", "dan-3", "eve-4"] and not exchange.out
+            session._makers.takes_long = False
+        return left[0] < -3
+
+    session.run(stopping)
+    assert exchange.taken[5:] == ["ada-9"] and exchange.out == {"ada", "bea", "cem", "dan", "eve"}
 
 
 def test_of_several_hand_ins_the_newest_is_graded(served, clock):
