@@ -29,6 +29,7 @@ from autograder.commands.serve import serve
 from autograder.commands.solution import solution
 from autograder.commands.term import term
 from autograder.commands.tidy import tidy
+from autograder.commands.tokens import tokens
 from autograder.commands.verify import verify
 
 
@@ -83,7 +84,7 @@ app = typer.Typer(
 
 for command in (
     build, grade, autograde, verify, demo, edition, doctor, explain, extend, feedback, regrade, report, solution,
-    attack, term, tidy, forget, board, serve, gradescope, marking,
+    attack, term, tidy, forget, board, serve, gradescope, marking, tokens,
 ):  # fmt: skip
     app.command(help=_joined(command.__doc__ or ""))(command)
 new = typer.Typer(no_args_is_help=True, help="Lay out the files of a new exercise, or of a new course.")

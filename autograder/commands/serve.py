@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +20,7 @@ from autograder.course.loading import find_course, load_course
 
 if TYPE_CHECKING:
     from autograder.serving.status import Status
+    from autograder.serving.web import Web
 
 PAUSE = 5.0
 """Seconds from one reading of a course.toml that contradicts itself to the next."""
@@ -41,6 +42,13 @@ def serve(
             help="Exercises whose sandboxes each process keeps ready, of several lessons; one takes about 60 MB.",
         ),
     ] = 20,
+    http: Annotated[
+        bool, typer.Option("--http", help="Take hand-ins by HTTP too, on this machine, from who has a token.")
+    ] = False,
+    hub: Annotated[
+        bool, typer.Option("--hub", help="The same, where tokens are those of the JupyterHub that starts the command.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port that --http and --hub listen at.")] = 8765,
 ) -> None:
     """Mark each hand-in when it comes: watch nbgrader's exchange, grade, record and release the feedback at once.
 
@@ -54,6 +62,8 @@ def serve(
       autograder serve
 
       autograder serve module1 module2 --jobs 4
+
+      autograder serve --http --port 8765
     """
     from autograder.classes.pool import cores
     from autograder.course.opening import refuse_a_read_only_course
@@ -68,10 +78,43 @@ def serve(
     server = Server.of(loaded)
     names = released(loaded, server.exchange / server.course_id, assignments or [])
     status = Status(loaded.directory / "reports", jobs or cores(), dt.datetime.now(dt.UTC))
-    with Only(loaded), contextlib.chdir(loaded.directory), _until_stopped() as stopping:
+    web = _web(loaded, names, port, hub=hub) if http or hub else None
+    with Only(loaded), chdir(loaded.directory), _until_stopped() as stopping, web or nullcontext():
+        if web is not None:
+            _say(f"http://127.0.0.1:{web.port} takes hand-ins")
+            stopping = _keeping_up(web, stopping)
         _say(f"serving {', '.join(names)}; Ctrl-C ends it when what has begun is finished")
         _serve(loaded, names, status, stopping, isolation=isolation, warm=warm)
     _say(f"stopped; {number(status.graded, 'hand-in')} graded. What waits is graded when the same command is given")
+
+
+def _web(course: Course, names: list[str], port: int, *, hub: bool) -> Web:
+    try:
+        from autograder.serving.web import Web
+    except ImportError as error:
+        how = "`pip install 'minigrad-course[serve]'`"
+        raise CourseError(f"hand-ins by HTTP need a package that is not here ({error.name}); {how}") from error
+    from autograder.gradebook.tokens import Tokens
+    from autograder.serving.hub import Hub
+
+    if hub:
+        return Web(course.directory, names, Hub(), port)
+    tokens = Tokens(course.directory)
+    if not tokens.students():
+        raise CourseError("no student has a token, so that nobody could hand in by HTTP; run `autograder tokens` first")
+    return Web(course.directory, names, tokens, port)
+
+
+def _keeping_up(web: Web, stopping: Callable[[], bool]) -> Callable[[], bool]:
+    """The same question, at which the process that answers by HTTP is started again if it has ended."""
+
+    def asked() -> bool:
+        if stopping():
+            return True
+        web.keep_up()
+        return False
+
+    return asked
 
 
 def _serve(
@@ -113,7 +156,7 @@ def _servable(course: Course) -> Course:
     return course
 
 
-@contextlib.contextmanager
+@contextmanager
 def _until_stopped() -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C or SIGTERM has come; a second one ends the process as it usually does."""
     came: list[int] = []

@@ -24,6 +24,7 @@ from autograder.forgetting.mentions import Mentions, tells
 from autograder.gradebook.archive_times import keep_marked_late, marked_late
 from autograder.gradebook.class_feedback import STATES
 from autograder.gradebook.settings import load_app
+from autograder.gradebook.tokens import FILE, Tokens
 from autograder.grafting.tidying import ORIGINALS, clear_up
 from autograder.grafting.written import Marks
 from autograder.lti import keeping
@@ -124,6 +125,7 @@ class KeptData:
         yield from read_class_list(self._course).students
         yield from students_of(self.root)
         yield from keeping.students_of(self.root)
+        yield from Tokens(self.root).students()
 
     @property
     def _steps(self) -> tuple[str, ...]:
@@ -144,6 +146,7 @@ class KeptData:
         yield from self._beside_dates(person.id)
         yield from self._in_the_log(person.id)
         yield self._sent_to_the_platform(person.id)
+        yield self._among_the_tokens(person.id)
         yield _files(
             "hashes of feedback pages", self.root / STATES, (self.root / STATES).glob(f"*/{escape(person.id)}.txt")
         )
@@ -227,6 +230,11 @@ class KeptData:
 
         count = keeping.without(self.root, student)[2]
         return Kept("names and marks of the learning platform", self.root / keeping.SENT.parent, count, discard)
+
+    def _among_the_tokens(self, student: str) -> Kept:
+        tokens = Tokens(self.root)
+        count = int(student in tokens.students())
+        return Kept("tokens for handing in by HTTP", self.root / FILE, count, partial(tokens.remove, student))
 
     def _folders(self, student: str) -> Iterator[Kept]:
         for step in self._steps:

@@ -91,24 +91,33 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
 
     def _is_owners(self, record: dict[str, Any]) -> bool:
         """Return whether a folder belongs to the user whom its name says; a link belongs to whoever made it."""
-        path = os.path.join(self.inbound_path, record["filename"])
         try:
-            owner = pwd.getpwuid(os.stat(path, follow_symlinks=False).st_uid).pw_name
+            owner = pwd.getpwuid(self._owner(record)).pw_name
         except (KeyError, OSError):
             return False
         return bool(owner == record["username"])
 
+    def _is_collectors(self, record: dict[str, Any]) -> bool:
+        """Return whether a folder belongs to whoever collects: `autograder serve` has put it there for a student."""
+        try:
+            return self._owner(record) == os.geteuid()
+        except OSError:
+            return False
+
+    def _owner(self, record: dict[str, Any]) -> int:
+        return os.stat(os.path.join(self.inbound_path, record["filename"]), follow_symlinks=False).st_uid
+
     def _without_strangers(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if not self.check_owner:
             return records
-        for record in records:
-            if not self._is_owners(record):
-                self.log.error(
-                    "%s: was left out: it belongs to another user than its name says; if that is meant, set "
-                    "c.ExchangeCollect.check_owner = False",
-                    one_line(record["filename"]),
-                )
-        return [record for record in records if self._is_owners(record)]
+        strangers = [record for record in records if not self._is_owners(record) and not self._is_collectors(record)]
+        for record in strangers:
+            self.log.error(
+                "%s: was left out: it belongs to another user than its name says; if that is meant, set "
+                "c.ExchangeCollect.check_owner = False",
+                one_line(record["filename"]),
+            )
+        return [record for record in records if record not in strangers]
 
     def _doubt_the_time(self, record: dict[str, Any]) -> None:
         """Tell of a folder that is in time by its name, and was changed after the due date."""

@@ -16,6 +16,7 @@ import hashlib
 import html
 import logging
 import os
+import secrets
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +29,8 @@ from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
 
 from autograder.classes.work import Work
-from autograder.common.files import write
+from autograder.common.atomic import Aside
+from autograder.common.files import put, write
 from autograder.course import Course
 from autograder.gradebook.exchange import GraftingCollect
 from autograder.gradebook.settings import load_app
@@ -261,3 +263,30 @@ def listed(folder: Path) -> list[str]:
         return os.listdir(folder)
     except FileNotFoundError:
         return []
+
+
+def hand_in(folder: Path, student: str, assignment: str, files: Mapping[str, bytes]) -> Path:
+    """Put a hand-in where `nbgrader submit` puts one: whole, with the time of this machine, or not at all.
+
+    Args:
+        folder: The exchange's folder of hand-ins.
+        student: The student's id.
+        assignment: The assignment's name.
+        files: What is handed in, by name.
+
+    Returns:
+        The new folder.
+
+    Raises:
+        OSError: If the disk refuses.
+    """
+    time = f"{dt.datetime.now(dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
+    told = {"timestamp.txt": time.encode(), SECRET: secrets.token_hex(64).encode()}
+    place = folder / f"{student}+{assignment}+{time}+{secrets.token_urlsafe(9)}"
+    with Aside(folder) as aside:
+        made = aside / "new"
+        made.mkdir(0o700)
+        for name, content in {**files, **told}.items():
+            put(made / name, content)
+        made.rename(place)
+    return place

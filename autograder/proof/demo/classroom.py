@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import datetime as dt
 import os
-import secrets
 import shutil
 import subprocess
 import sys
@@ -17,6 +14,7 @@ import nbformat
 
 from autograder.course import Course
 from autograder.course.loading import load_course
+from autograder.gradebook.inbox import hand_in
 from autograder.proof.demo.submissions import CLASS, Released, Student
 
 MARK = ".made-by-autograder-demo"
@@ -110,15 +108,7 @@ class Classroom:
 
     def submit(self, student: str, assignment: str, files: dict[str, bytes]) -> None:
         """Put files where `nbgrader submit` puts them; that command can only be run by the student's own account."""
-        time = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
-        random = base64.urlsafe_b64encode(os.urandom(9)).decode("ascii")
-        inbound = self.root / "exchange" / self.course.name / "inbound"
-        folder = inbound / f"{student}+{assignment}+{time}+{random}"
-        folder.mkdir()
-        for name, data in files.items():
-            (folder / name).write_bytes(data)
-        (folder / "timestamp.txt").write_text(time)
-        (folder / "submission_secret.txt").write_text(secrets.token_hex(64))
+        hand_in(self.root / "exchange" / self.course.name / "inbound", student, assignment, files)
 
 
 def _belongs(name: str, other: set[str]) -> bool:

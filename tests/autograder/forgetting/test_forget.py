@@ -21,6 +21,7 @@ from autograder.course.extensions import Extension, write_extension
 from autograder.course.loading import load_course
 from autograder.gradebook.archive_times import keep_marked_late
 from autograder.gradebook.settings import load_app
+from autograder.gradebook.tokens import Tokens
 from autograder.results import regrade_log
 from autograder.results.changes import Change
 
@@ -69,6 +70,7 @@ def _plant(course):
     """What other commands leave, beside grading."""
     write_extension(course, "week0", ID, Extension(days=2))
     write_extension(course, "week0", OTHER, Extension(until=dt.datetime(2027, 3, 1, tzinfo=dt.UTC)))
+    Tokens(course).make([ID, OTHER])
     keep_marked_late(course, "week0", {ID: True, OTHER: True})
     changes = [Change(each, "week0", "00_numbers", "operators.arithmetic", 1, 3, 2, 3) for each in (ID, OTHER)]
     for some, why in ((changes, "mended"), (changes[:1], f"appeal of {ID}")):
@@ -146,6 +148,7 @@ def test_a_look_changes_nothing(course):
     said = run(course, "forget", ID, "--dry-run")
     for word in ("submitted/zaphodq", "originals/zaphodq", "autograded/zaphodq", "feedback/zaphodq", "gradebook.db",
                  ".grades/submissions", ".grades/regrades.jsonl", "exchange/minigrad/inbound", "extensions.json",
+                 ".grades/tokens.json",
                  "exchange/minigrad/feedback", "late.json", "grades.csv", "reports", "marks-canvas.csv"):  # fmt: skip
         assert word in said
     assert "not deleted" not in said

@@ -2,20 +2,13 @@
 
 import datetime as dt
 import json
-import os
-import secrets
 import shutil
 import signal
-import subprocess
-import sys
 
-import nbformat
 import pytest
-from class_runs import again, files, generate, grade, rows, times
-from nbgrader.utils import notebook_hash
-from places import ROOT
-from processes import until
-from two_lessons import ARITHMETIC, COMPARISON, make_course
+from class_runs import again, files, grade, rows, times
+from served_courses import NO_LIMITS, Served, hand_in, pages, served_course
+from two_lessons import ARITHMETIC, COMPARISON
 from typer.testing import CliRunner
 
 from autograder.cli import app
@@ -36,75 +29,18 @@ CLASS = {
     "fox": (WRONG + "# fox\n", ""),
     "lea": (ARITHMETIC + "# lea\n", COMPARISON + "# lea\n"),
 }
-LESSONS = ("00_numbers", "01_order")
-NO_LIMITS = '\n[serve]\ntries_per_day = 100\nwait = 0\nshows = "points"\n'
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A course that was released into an exchange of its own."""
-    course = make_course(tmp_path_factory.mktemp("serve"), ROOT)
-    with (course / "course.toml").open("a") as file:
-        file.write(NO_LIMITS)
-    generate(course)
-    exchange = course / "exchange" / "minigrad"
-    shutil.copytree(course / "release" / "week0", exchange / "outbound" / "week0")
-    for name in ("inbound", "feedback"):
-        (exchange / name).mkdir()
-    (course / "exchange").chmod(0o1777)
-    return course
+    return served_course(tmp_path_factory.mktemp("serve"))
 
 
 @pytest.fixture
 def course(made, tmp_path):
     """The same course again."""
     return again(made, tmp_path / "copy")
-
-
-def hand_in(course, student, texts, when=None):
-    """Put a hand-in where `nbgrader submit` puts it, file by file as that does; return its folder."""
-    said = f"{when or dt.datetime.now(dt.UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
-    folder = course / "exchange" / "minigrad" / "inbound" / f"{student}+week0+{said}+{secrets.token_hex(4)}"
-    folder.mkdir()
-    for lesson, text in zip(LESSONS, texts, strict=True):
-        notebook = nbformat.read(course / "release" / "week0" / f"{lesson}.ipynb", as_version=4)
-        if text:
-            next(cell for cell in notebook.cells if cell.source.startswith("# exercise")).source = text
-        (folder / f"{lesson}.ipynb").write_text(json.dumps(notebook))
-    (folder / "timestamp.txt").write_text(said)
-    (folder / "submission_secret.txt").write_text(secrets.token_hex(64))
-    return folder
-
-
-def pages(folder):
-    """The pages of a hand-in that lie in the exchange."""
-    secret = (folder / "submission_secret.txt").read_text()
-    home = folder.parents[1] / "feedback"
-    found = (home / f"{notebook_hash(secret=secret, notebook_id=lesson)}.html" for lesson in LESSONS)
-    return [page for page in found if page.exists()]
-
-
-class Served:
-    """The command, in a process of its own that is ended in whichever way."""
-
-    def __init__(self, course):
-        program = "from autograder.cli import main; main()"
-        command = [sys.executable, "-c", program, "serve", "week0", "--jobs", "2", "--course", str(course)]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-        self.log = course / "serve.log"
-        with self.log.open("a") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
-
-    def until(self, condition):
-        """Wait for a condition, while the command runs; whether it came."""
-        until(lambda: condition() or self.process.poll() is not None)
-        assert condition() and self.process.poll() is None, self.log.read_text()
-        return True
-
-    def end(self, how):
-        """End it by a signal; return its exit code."""
-        self.process.send_signal(how)
-        return self.process.wait()
 
 
 @pytest.mark.full("a class hands in while the command is killed twice", share=12)

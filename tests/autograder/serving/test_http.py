@@ -1,0 +1,378 @@
+"""Handing in by HTTP: work lands in the exchange, students see their own alone, a hostile client gets nothing."""
+
+import asyncio
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import httpx
+import pytest
+import requests
+from class_runs import again
+from served_courses import Served, notebooks, served_course
+from two_lessons import ARITHMETIC, COMPARISON
+from typer.testing import CliRunner
+
+from autograder.cli import app
+from autograder.course import CourseError
+from autograder.gradebook.inbox import Inbox, listed
+from autograder.gradebook.tokens import FILE, Tokens
+from autograder.grafting.tidying import course_of
+from autograder.serving import web
+from autograder.serving.hub import Hub
+
+RIGHT = (ARITHMETIC, COMPARISON)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A course that was released into an exchange of its own."""
+    return served_course(tmp_path_factory.mktemp("http"))
+
+
+@pytest.fixture
+def course(made, tmp_path):
+    """The same course again."""
+    return again(made, tmp_path / "copy")
+
+
+@pytest.fixture
+def tokens(course):
+    """The tokens of two students."""
+    return Tokens(course).make(["ada", "bea"])
+
+
+class Client:
+    """Asks an application without a network."""
+
+    def __init__(self, course, identity):
+        made = web.application(web.Desk(course, ["week0"]), identity)
+        self._transport = httpx.ASGITransport(made, raise_app_exceptions=False)
+
+    def request(self, method, path, **what):
+        """Ask, and return the answer."""
+
+        async def asked():
+            async with httpx.AsyncClient(transport=self._transport, base_url="http://here") as client:
+                return await client.request(method, path, **what)
+
+        return asyncio.run(asked())
+
+    def get(self, path, **what):
+        """Ask for something."""
+        return self.request("GET", path, **what)
+
+    def post(self, path, **what):
+        """Hand something in."""
+        return self.request("POST", path, **what)
+
+
+@pytest.fixture
+def client(course):
+    """A client of the application; no command is running."""
+    return Client(course, Tokens(course))
+
+
+def bearer(token):
+    """The header that says who asks."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+def inbound(course):
+    """The names of what was handed in."""
+    return listed(course / "exchange" / "minigrad" / "inbound")
+
+
+def post(client, course, token, texts=RIGHT, **more):
+    """Hand in."""
+    return client.post("/week0", json={"files": notebooks(course, texts)} | more, headers=bearer(token))
+
+
+def test_a_hand_in_lands_in_the_exchange(client, course, tokens):
+    """It is what `nbgrader submit` would have left, found by the inbox that watches the exchange."""
+    assert client.get("/week0", headers=bearer(tokens["ada"])).json()["state"] == "none"
+    answer = post(client, course, tokens["ada"])
+    assert answer.status_code == 202 and answer.json()["state"] == "queued" and answer.json()["student"] == "ada"
+    (name,) = inbound(course)
+    inbox = Inbox(course_of(course), "week0")
+    (found,) = inbox.newest([name])
+    assert found.work.student == "ada" and inbox.collect([found]) == {} and inbox.is_current(found)
+    kept = json.loads((course / "submitted" / "ada" / "week0" / "00_numbers.ipynb").read_text())
+    assert any("x + y" in "".join(cell["source"]) for cell in kept["cells"])
+    assert client.get("/week0", headers=bearer(tokens["bea"])).json()["state"] == "none"
+
+
+@pytest.mark.parametrize("header", ["", "Bearer ", "Bearer x", "Basic ada:ada", f"Bearer {'x' * 10_000}", "Bearer a b"])
+def test_without_a_token_nothing_is_told(client, course, tokens, header):
+    """No state, no page, no hand-in."""
+    headers = {"Authorization": header} if header else {}
+    for answer in (
+        client.get("/week0", headers=headers),
+        client.get("/week0/00_numbers.html", headers=headers),
+        client.post("/week0", json={"files": notebooks(course, RIGHT)}, headers=headers),
+    ):
+        assert answer.status_code == 401 and set(answer.json()) == {"error"}
+    assert inbound(course) == []
+
+
+def test_nobody_hands_in_for_another(client, course, tokens):
+    """Whatever a request says besides, the token alone says whose it is."""
+    post(client, course, tokens["bea"], student="ada", username="ada")
+    client.post("/week0?student=ada", json={"files": notebooks(course, ("", ""))}, headers=bearer(tokens["bea"]))
+    assert len(inbound(course)) == 2 and all(name.startswith("bea+week0+") for name in inbound(course))
+    assert client.get("/week0?student=ada", headers=bearer(tokens["bea"])).json()["student"] == "bea"
+
+
+def test_a_replaced_token_is_void(client, course, tokens):
+    """The server reads the file again; the earlier token opens nothing."""
+    assert client.get("/week0", headers=bearer(tokens["ada"])).status_code == 200
+    again = Tokens(course).make(["ada"])
+    assert client.get("/week0", headers=bearer(tokens["ada"])).status_code == 401
+    assert client.get("/week0", headers=bearer(again["ada"])).status_code == 200
+    Tokens(course).remove("ada")
+    assert client.get("/week0", headers=bearer(again["ada"])).status_code == 401
+    assert client.get("/week0", headers=bearer(tokens["bea"])).status_code == 200
+
+
+def test_a_replay_is_no_second_hand_in(client, course, tokens):
+    """The same request again changes nothing; other notebooks are another hand-in."""
+    for _ in range(3):
+        post(client, course, tokens["ada"])
+    assert len(inbound(course)) == 1
+    post(client, course, tokens["ada"], ("", COMPARISON))
+    assert len(inbound(course)) == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({"../../../etc/passwd": "x"}, 422),
+        ({"00_numbers.ipynb": "{}", "sitecustomize.py": "x"}, 422),
+        ({"timestamp.txt": "2020-01-01 00:00:00 UTC"}, 422),
+        ({"submission_secret.txt": "x"}, 422),
+        ({"00_numbers.ipynb": 7}, 422),
+        ({}, 422),
+        ([], 422),
+        (None, 422),
+    ],
+)
+def test_only_the_notebooks_of_the_assignment_are_taken(client, course, tokens, files, code):
+    """No name leads anywhere else, and nobody sets the time or the secret of a hand-in."""
+    assert client.post("/week0", json={"files": files}, headers=bearer(tokens["ada"])).status_code == code
+    assert inbound(course) == []
+
+
+@pytest.mark.parametrize("body", [b"", b"no json", b"[" * 200_000, b"7", b'{"files": {"00_numbers.ipynb": "\\ud800"}}'])
+def test_a_body_that_is_none_is_refused_in_a_sentence(client, course, tokens, body):
+    """Whatever came, the answer is a sentence, and the next request is answered."""
+    answer = client.post("/week0", content=body, headers=bearer(tokens["ada"]))
+    assert answer.status_code == (202 if b"ud800" in body else 422)
+    assert client.get("/week0", headers=bearer(tokens["ada"])).status_code == 200
+
+
+def test_a_body_is_bounded(client, course, tokens, monkeypatch):
+    """What is larger is not read to its end, whether or not it says its length; nor a large notebook kept."""
+    monkeypatch.setattr(web, "BODY", 100_000)
+    sent = []
+
+    async def parts():
+        for _ in range(1000):
+            sent.append(1)
+            yield b" " * 10_000
+
+    assert client.post("/week0", content=parts(), headers=bearer(tokens["ada"])).status_code == 413
+    assert len(sent) < 100
+    monkeypatch.setattr(web, "MAX_BYTES", 1000)
+    assert post(client, course, tokens["ada"]).status_code == 413
+    assert inbound(course) == []
+
+
+def test_a_flood_is_bounded(client, course, tokens, monkeypatch):
+    """A student who asks too often is told to wait, and hands in only so often on a day; another one is not held up."""
+    monkeypatch.setattr(web, "HAND_INS", 3)
+    codes = [post(client, course, tokens["ada"], (f"# {number}", "")).status_code for number in range(5)]
+    assert codes == [202, 202, 202, 429, 429] and len(inbound(course)) == 3
+    codes = [client.get("/week0", headers=bearer(tokens["ada"])).status_code for _ in range(web.REQUESTS)]
+    assert codes[0] == 200 and codes[-1] == 429
+    assert client.get("/week0", headers=bearer(tokens["bea"])).status_code == 200
+
+
+def test_a_slow_body_ends(course, tokens, monkeypatch):
+    """A client that sends a byte now and then does not keep its connection."""
+    monkeypatch.setattr(web, "BODY_SECONDS", 0.2)
+    sent = []
+
+    async def receive():
+        await asyncio.sleep(0.05)
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/week0",
+        "query_string": b"",
+        "headers": [(b"authorization", f"Bearer {tokens['ada']}".encode())],
+    }
+    asyncio.run(web.application(web.Desk(course, ["week0"]), Tokens(course))(scope, receive, send))
+    assert sent[0]["status"] == 408
+
+
+def test_a_full_disk_is_said_and_nothing_is_left(client, course, tokens, monkeypatch):
+    """The student is told to try again; the next attempt is taken."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("autograder.gradebook.inbox.put", full)
+        answer = post(client, course, tokens["ada"])
+    assert answer.status_code == 507 and "No space left" in answer.json()["error"]
+    assert inbound(course) == []
+    assert post(client, course, tokens["ada"]).status_code == 202
+
+
+def test_a_course_that_contradicts_itself_is_not_shown(client, course, tokens):
+    """The sentence about course.toml is the instructor's; students are told to come again."""
+    toml = course / "course.toml"
+    toml.write_text(toml.read_text() + "\n[nonsense")
+    answer = client.get("/week0", headers=bearer(tokens["ada"]))
+    assert answer.status_code == 503 and "course.toml" not in answer.text
+
+
+def test_tokens_are_kept_hashed_and_closed(course):
+    """The file holds no token, and is its owner's; one that others can read is refused."""
+    made = CliRunner().invoke(app, ["tokens", "ada", "--course", str(course)])
+    token = made.output.splitlines()[1].partition(",")[2]
+    file = course / FILE
+    assert Tokens(course).student_of(token) == "ada" and token not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    Tokens(course).make(["bea"])
+    assert file.stat().st_mode & 0o777 == 0o600 and Tokens(course).students() == ["ada", "bea"]
+    file.chmod(0o644)
+    with pytest.raises(CourseError, match="can be read by others"):
+        Tokens(course).student_of(token)
+    file.chmod(0o600)
+    file.write_text("half")
+    with pytest.raises(CourseError, match="cannot be read"):
+        Tokens(course).student_of(token)
+
+
+@pytest.mark.parametrize("name", ["../ada", "", ".hidden", "a/b"])
+def test_a_token_is_for_a_students_id(course, name):
+    """A name that leads elsewhere gets none."""
+    with pytest.raises(CourseError, match="cannot be a student's id"):
+        Tokens(course).make([name])
+
+
+USERS = {
+    "of-ada": {"kind": "user", "name": "ada", "scopes": ["access:services!service=autograder"]},
+    "of-a-server": {"kind": "user", "name": "ada", "scopes": ["access:servers!server=ada/"]},
+    "of-another": {"kind": "user", "name": "ada", "scopes": ["access:services!service=other"]},
+    "of-a-service": {"kind": "service", "name": "ada", "scopes": ["access:services!service=autograder"]},
+    "of-nowhere": {"kind": "user", "name": "../ada", "scopes": ["access:services"]},
+}
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """What JupyterHub's API says of a token, as a service asks it."""
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self):
+            user = USERS.get(self.headers["Authorization"].split()[1]) if self.path == "/hub/api/user" else None
+            self.send_response(200 if user else 403)
+            self.end_headers()
+            self.wfile.write(json.dumps(user or {}).encode())
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("JUPYTERHUB_API_URL", f"http://127.0.0.1:{server.server_port}/hub/api")
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "the service's own")
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_NAME", "autograder")
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_hub_says_who_asks(hub):
+    """A user's token that is for this service counts, and no other."""
+    identity = Hub()
+    assert {token: identity.student_of(token) for token in (*USERS, "unknown")} == {
+        **dict.fromkeys((*USERS, "unknown")),
+        "of-ada": "ada",
+    }
+
+
+def test_a_hub_that_is_away_lets_nobody_in(hub, course):
+    """Nobody is taken for anybody while the hub does not answer."""
+    identity = Hub()
+    hub.shutdown()
+    hub.server_close()
+    client = Client(course, identity)
+    assert client.get("/week0", headers=bearer("of-ada")).status_code == 503
+
+
+def test_a_service_is_started_by_the_hub(monkeypatch):
+    """Elsewhere the option is refused in one sentence."""
+    monkeypatch.delenv("JUPYTERHUB_API_TOKEN", raising=False)
+    with pytest.raises(CourseError, match="is for a service that the hub starts"):
+        Hub()
+
+
+def test_serving_by_http_needs_tokens_and_a_port(course):
+    """What is missing is said before anything is begun."""
+    words = ["serve", "week0", "--http", "--course", str(course)]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2 and "run `autograder tokens` first" in " ".join(result.output.split())
+    Tokens(course).make(["ada"])
+    with web.Web(course, ["week0"], Tokens(course), 0) as taken:
+        result = CliRunner().invoke(app, [*words, "--port", str(taken.port)])
+    assert result.exit_code == 2 and f"port {taken.port} of 127.0.0.1 cannot" in " ".join(result.output.split())
+
+
+def test_the_process_that_answers_is_started_again(course, tokens):
+    """It keeps nothing, so that whatever ends it, the next one answers the same."""
+    with web.Web(course, ["week0"], Tokens(course), 0) as answering:
+        address = f"http://127.0.0.1:{answering.port}/week0"
+        sent = requests.post(
+            address, json={"files": notebooks(course, RIGHT)}, headers=bearer(tokens["ada"]), timeout=60
+        )
+        assert sent.status_code == 202
+        answering._process.kill()
+        answering._process.join()
+        answering.keep_up()
+        state = requests.get(address, headers=bearer(tokens["ada"]), timeout=60).json()
+        assert state["handed_in"] == sent.json()["handed_in"] and state["state"] == "queued"
+
+
+@pytest.mark.full("a hand-in is graded", share=12)
+def test_a_hand_in_by_http_is_graded(course, tokens):
+    """The mark and the page come back to the student who handed in, and to no other."""
+    served = Served(course, "--http", "--port", "0")
+    served.until(lambda: "takes hand-ins" in served.log.read_text())
+    place = served.log.read_text().partition("http://")[2].partition(" ")[0]
+    address = f"http://{place}/week0"
+    mine = {"headers": bearer(tokens["ada"]), "timeout": 60}
+    assert requests.post(address, json={"files": notebooks(course, RIGHT)}, **mine).status_code == 202
+    states = []
+
+    def graded():
+        time.sleep(1.5)
+        states.append(requests.get(address, **mine).json())
+        return states[-1]["state"] == "graded"
+
+    assert served.until(graded)
+    assert (states[-1]["earned"], states[-1]["points"]) == (7, 7) and states[0]["state"] in ("queued", "being graded")
+    page = requests.get(f"{address}/00_numbers.html", **mine)
+    assert page.status_code == 200 and "3 of 3" in page.text and "sandbox" in page.headers["Content-Security-Policy"]
+    other = {"headers": bearer(tokens["bea"]), "timeout": 60}
+    assert requests.get(f"{address}/00_numbers.html", **other).status_code == 404
+    assert requests.get(f"{address}/secrets.html", **mine).status_code == 404
+    assert served.end(15) == 0, served.log.read_text()
