@@ -222,7 +222,12 @@ def course_json(course: Course, lessons: Sequence[BuiltLesson]) -> str:
         "version": course.version,
         **({"exchange": str(course.exchange)} if course.exchange else {}),
         "assignments": [
-            {"name": each.name, "title": each.title, "lessons": list(each.lessons)}
+            {
+                "name": each.name,
+                "title": each.title,
+                "lessons": list(each.lessons),
+                **({"due": each.due.isoformat()} if each.due else {}),
+            }
             for each in course.assignments.values()
         ],
         "lessons": [

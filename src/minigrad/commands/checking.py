@@ -75,9 +75,26 @@ def check(
         _print_reports(checked)
     else:
         _print_table(checked, whole=named)
+    if not as_json:
+        _print_dates(readable, named=named)
     if unreadable:
         raise MinigradError("; ".join(unreadable))
     raise typer.Exit(0 if all(report.passed for each in checked for report in each.reports) else 1)
+
+
+def _print_dates(notebooks: list[Path], *, named: bool) -> None:
+    """Say when the assignments of named notebooks are due, else the one that is due next."""
+    from minigrad.exercises.syllabus import course
+    from minigrad.tutor.progressing import working_folder
+    from minigrad.working_folder import dates
+
+    home = working_folder(notebooks[0].parent)
+    if home is None:
+        return
+    lessons = {path.stem for path in notebooks}
+    asked = [each["name"] for each in course()["assignments"] if lessons & set(each["lessons"])]
+    for sentence in dates.dates_of(home, asked) if named else dates.next_dates(home):
+        console.print(sentence, highlight=False, soft_wrap=True, markup=False)
 
 
 def _beside_minitorch(notebooks: list[Path], exercise: str | None, everything: bool) -> list[str]:

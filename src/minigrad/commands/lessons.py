@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -12,6 +12,10 @@ from rich.markup import escape
 from minigrad.commands.common import console, say_next, table_of
 from minigrad.errors import MinigradError
 from minigrad.exercises.telling import Told, speak_in, told
+
+if TYPE_CHECKING:
+    from minigrad.working_folder.handing_in import Server
+    from minigrad.working_folder.submitting import Packed
 
 _MARKS: dict[str, Told] = {
     "copied": "new",
@@ -65,7 +69,7 @@ def start(
     Example: `minigrad start my-notebooks`, `minigrad start --path weekend my-notebooks`
     """
     from minigrad.exercises import paths
-    from minigrad.working_folder import starting
+    from minigrad.working_folder import dates, starting
     from minigrad.working_folder.finding import as_typed
 
     chosen = starting.chosen_folder(folder)
@@ -89,6 +93,7 @@ def start(
         if path is not None:
             paths.choose(chosen, way)
         _say_path(chosen)
+        _say_dates(dates.next_dates(chosen))
         console.print(f"Next: minigrad lab {as_typed(chosen)}", highlight=False, soft_wrap=True, markup=False)
     raise typer.Exit(1 if any(each.state == "unreadable" for each in outcomes) else 0)
 
@@ -103,6 +108,11 @@ def _say_path(folder: Path) -> None:
         said = f"Path {path.name}: {len(path.exercises)} exercises, about {in_hours(path.minutes)}. {path.title}."
         console.print(said, highlight=False, soft_wrap=True, markup=False)
         console.print(path.which_lessons, highlight=False, soft_wrap=True, markup=False)
+
+
+def _say_dates(sentences: list[str]) -> None:
+    for sentence in sentences:
+        console.print(sentence, highlight=False, soft_wrap=True, markup=False)
 
 
 def lab(
@@ -157,6 +167,7 @@ def progress(
     """
     from minigrad.machine import packages
     from minigrad.tutor import progressing
+    from minigrad.working_folder import dates
 
     if folder is not None and not folder.is_dir():
         raise MinigradError(f"progress: there is no folder {str(folder)!r}")
@@ -173,6 +184,8 @@ def progress(
     console.print(escape(found.note), highlight=False)
     for sentence in found.milestones:
         console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+    home = progressing.working_folder(folder)
+    _say_dates(dates.next_dates(home) if home is not None else [])
     if packages.has_grader():
         console.print("`minigrad grade` runs the hidden tests on what you have written.", highlight=False)
     if as_page:
@@ -202,16 +215,27 @@ def submit(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The zip to write; by default ASSIGNMENT.zip in the folder.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Pack what there is, although something is missing.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Hand it in to the server of your course too, and wait for the mark.")
+    ] = False,
 ) -> None:
     """Pack the notebooks of an assignment into one zip, to hand in where there is no assignment list.
 
-    Example: `minigrad submit my-notebooks --assignment module1`
+    With --wait the notebooks go to a server that marks at once, if your instructor has named one: in MINIGRAD_SERVER
+    and MINIGRAD_TOKEN, or in `.minigrad/server.json`. Ctrl-C takes nothing back; the same command waits again.
+
+    Example: `minigrad submit my-notebooks --assignment module1`, `minigrad submit --wait --assignment module1`
     """
     from minigrad.exercises.syllabus import assignment_words
-    from minigrad.working_folder import starting, submitting
+    from minigrad.working_folder import dates, handing_in, starting, submitting
 
     chosen = starting.chosen_folder(folder)
     speak_in(chosen)
+    server = handing_in.server_for(chosen) if wait else None
+    if wait and server is None:
+        raise MinigradError(
+            "submit: no server is named that --wait could ask; set MINIGRAD_SERVER to its address, or hand in the zip"
+        )
     packed = submitting.pack(chosen, submitting.assignment_for(chosen, assignment), out, force=force)
     console.print(f"{assignment_words(packed.assignment)}:", highlight=False, markup=False)
     table = table_of("in the zip", "bytes")
@@ -223,6 +247,24 @@ def submit(
     now = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
     console.print(f"{escape(str(packed.path))}, packed {now}", highlight=False, soft_wrap=True)
     console.print(f"sha256 {packed.sha256}", highlight=False, soft_wrap=True)
+    if server is None:
+        _say_dates(dates.dates_of(chosen, [packed.assignment]))
+    else:
+        _wait(server, packed, chosen)
+
+
+def _wait(server: Server, packed: Packed, folder: Path) -> None:
+    """Hand in, wait for the mark, and show it."""
+    from minigrad.working_folder import dates, handing_in
+
+    state = server.hand_in(packed.assignment, packed.path)
+    dates.remember(folder, state)
+    console.print("Handed in.", highlight=False)
+    with console.status(told("waiting for the mark")):
+        state = handing_in.wait(server, state)
+    _say_dates(handing_in.sentences(state))
+    for page in handing_in.fetched(server, state, folder):
+        console.print(f"What was seen: {page.as_uri()}", highlight=False, soft_wrap=True, markup=False)
 
 
 def export(

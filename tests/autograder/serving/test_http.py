@@ -201,10 +201,13 @@ def test_a_flood_is_bounded(client, course, tokens, monkeypatch):
 def test_a_slow_body_ends(course, tokens, monkeypatch):
     """A client that sends a byte now and then does not keep its connection."""
     monkeypatch.setattr(web, "BODY_SECONDS", 0.2)
-    sent = []
+    received, sent = [], []
 
     async def receive():
+        received.append(1)
         await asyncio.sleep(0.05)
+        if len(received) > 40:
+            return {"type": "http.disconnect"}
         return {"type": "http.request", "body": b" ", "more_body": True}
 
     async def send(message):

@@ -1,0 +1,96 @@
+"""Due dates as a student's folder knows them: those of the course, and what the server said of an extension."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from minigrad.exercises.lesson_files import FOLDER
+from minigrad.exercises.syllabus import course
+from minigrad.machine.files import write
+
+FILE = "dates.json"
+"""The file of the folder `.minigrad` with what the server said, by assignment."""
+
+
+def remember(folder: Path, state: Mapping[str, Any]) -> None:
+    """Keep the deadline that a server's answer has, together with the due date that it was said for."""
+    known = _said(folder) | {str(state["assignment"]): {"due": state["due"], "deadline": state["deadline"]}}
+    write(folder / FOLDER / FILE, (json.dumps(known, indent=1) + "\n").encode())
+
+
+def deadline(folder: Path, assignment: str) -> tuple[dt.datetime, bool] | None:
+    """Return until when work is not late, and whether that is an extension; None if no date is known."""
+    due = next((each.get("due") for each in course()["assignments"] if each["name"] == assignment), None)
+    said = _said(folder).get(assignment, {})
+    until = said.get("deadline") or due
+    return (_time(until), until != (said.get("due") or due)) if until else None
+
+
+def next_dates(folder: Path, now: dt.datetime | None = None) -> list[str]:
+    """Return a sentence about the assignment that is due next, of those with a notebook in the folder; [] if none is.
+
+    Args:
+        folder: The folder that is worked in.
+        now: The time; by default this moment.
+    """
+    now = now or dt.datetime.now(dt.UTC)
+    names = [
+        each["name"]
+        for each in course()["assignments"]
+        if any((folder / f"{lesson}.ipynb").is_file() for lesson in each["lessons"])
+    ]
+    found = {name: date for name in names if (date := deadline(folder, name)) is not None and date[0] >= now}
+    return dates_of(folder, [min(found, key=lambda name: found[name][0])], now) if found else []
+
+
+def dates_of(folder: Path, assignments: Iterable[str], now: dt.datetime | None = None) -> list[str]:
+    """Return a sentence about the due date of each assignment that has one.
+
+    Args:
+        folder: The folder that is worked in.
+        assignments: Names of assignments.
+        now: The time; by default this moment.
+    """
+    now = now or dt.datetime.now(dt.UTC)
+    found = []
+    for name in assignments:
+        if (date := deadline(folder, name)) is None:
+            continue
+        until, is_extended = date
+        when = in_words(until)
+        if until < now:
+            found.append(f"{name} was due {when}: what is handed in now is late by {_span(now - until)}.")
+        elif is_extended:
+            found.append(f"{name} is due {when}, with your extension: {_span(until - now)} are left.")
+        else:
+            found.append(f"{name} is due {when}: {_span(until - now)} are left.")
+    return found
+
+
+def in_words(when: dt.datetime) -> str:
+    """Return a time as this machine's clock shows it."""
+    return f"{when.astimezone():%Y-%m-%d %H:%M %Z}"
+
+
+def _span(span: dt.timedelta) -> str:
+    """Return a span in days, hours or minutes, of which there are at least two."""
+    minutes = max(0.0, span.total_seconds()) / 60
+    if minutes >= 2 * 24 * 60:
+        return f"{minutes / 24 / 60:.0f} days"
+    return f"{minutes / 60:.0f} hours" if minutes >= 2 * 60 else f"{minutes:.0f} minutes"
+
+
+def _time(text: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(text).astimezone(dt.UTC)
+
+
+def _said(folder: Path) -> dict[str, Any]:
+    """What the server said; nothing where the file is damaged: the next answer writes it again."""
+    try:
+        return dict(json.loads((folder / FOLDER / FILE).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return {}
