@@ -85,5 +85,5 @@ $(LITE): pyproject.toml constraints.txt
 	@touch $(GRADING) $@
 
 $(READY): pyproject.toml constraints.txt
-	@scripts/environment '.[course,book,lite,bench,dev,hub,examples]'
+	@scripts/environment '.[course,book,lite,bench,dev,hub,examples,serve]'
 	@touch $(BOOK) $(LITE) $(GRADING) $@

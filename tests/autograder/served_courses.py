@@ -67,13 +67,13 @@ def pages(folder):
 class Served:
     """The command, in a process of its own that is ended in whichever way."""
 
-    def __init__(self, course, *options):
-        program = "from autograder.cli import main; main()"
-        command = [sys.executable, "-c", program, "serve", "week0", "--jobs", "2", "--course", str(course), *options]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-        self.log = course / "serve.log"
+    def __init__(self, course, *options, log=None):
+        self.program = [sys.executable, "-c", "from autograder.cli import main; main()"]
+        self.environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+        self.log = log or course / "serve.log"
+        command = [*self.program, "serve", "week0", "--jobs", "2", "--course", str(course), *options]
         with self.log.open("a") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=self.environment)
 
     def until(self, condition):
         """Wait for a condition, while the command runs; whether it came."""

@@ -210,6 +210,7 @@ def test_the_library_learns_the_course(built):
     assert "course/course.toml" in content["generated"]
     assert content["version"] == "1.0"
     assert [each["name"] for each in content["assignments"]] == ["week0", "week1"]
+    assert content["assignments"][0]["due"] == "2027-02-01T23:59:00+00:00" and "due" not in content["assignments"][1]
     assert content["lessons"][0] == {
         "name": "00_numbers",
         "title": "Numbers to begin with",

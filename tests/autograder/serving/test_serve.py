@@ -1,9 +1,11 @@
 """`autograder serve`: each hand-in is marked once, in the order of arrival, whatever ends the command in between."""
 
+import contextlib
 import datetime as dt
 import json
 import shutil
 import signal
+import subprocess
 
 import pytest
 from class_runs import again, files, grade, rows, times
@@ -111,6 +113,70 @@ def test_a_hand_in_of_a_group_is_every_members(course):
         scores[student].append(score)
     assert {student: sum(own) for student, own in scores.items()} == {"ada": 7, "bea": 7, "cem": 7}
     assert "refused" not in served.log.read_text() and "Traceback" not in served.log.read_text()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own, that a test can fill."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(place)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here, for which one must be root: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def fill(path):
+    """Write a file until the disk is full."""
+    with path.open("wb", buffering=0) as file:
+        for size in (1 << 20, 1 << 12, 1):
+            with contextlib.suppress(OSError):
+                while file.write(b"0" * size):
+                    pass
+
+
+@pytest.mark.full("hand-ins are graded, one of them on a full disk", share=12, minutes=4)
+def test_a_full_disk_loses_no_hand_in(made, small_disk, tmp_path):
+    """What the disk refuses is said and tried again; when there is room it is graded, once, as all the others."""
+    course = again(made, small_disk / "copy")
+    shutil.move(course / "exchange", tmp_path)
+    (course / "exchange").symlink_to(tmp_path / "exchange")
+    first = hand_in(course, "ada", CLASS["ada"])
+    served = Served(course, log=tmp_path / "serve.log")
+    assert served.until(lambda: len(pages(first)) == 2)
+    before, ballast = times(course), small_disk / "ballast"
+    fill(ballast)
+    second = hand_in(course, "bea", CLASS["bea"])
+    assert served.until(lambda: "bea: week0 is refused: " in served.log.read_text())
+    assert "No space left" in served.log.read_text() and pages(second) == []
+    ballast.unlink()
+    assert served.until(lambda: len(pages(second)) == 2)
+    assert served.end(signal.SIGTERM) == 0
+    assert "bea: week0: 5 of 7 points" in served.log.read_text() and "Traceback" not in served.log.read_text()
+    assert before.items() <= times(course).items() and len(rows(course)["submission"]) == 2
+
+
+@pytest.mark.full("a class is graded by two commands", share=12, minutes=4)
+def test_autograde_may_run_beside_it(course):
+    """The two share the notebooks: each hand-in has its pages, and the marks are those of one command alone."""
+    other = again(course, course.parent.parent / "other")
+    mine = {student: hand_in(course, student, CLASS[student]) for student in ("ada", "bea", "cem")}
+    served = Served(course)
+    assert served.until(lambda: any(len(pages(each)) == 2 for each in mine.values()))
+    mine |= {student: hand_in(course, student, CLASS[student]) for student in ("fox", "lea")}
+    words = [*served.program, "autograde", "week0", "--course", str(course)]
+    while not all(len(pages(each)) == 2 for each in mine.values()):
+        ran = subprocess.run(words, capture_output=True, text=True, env=served.environment, check=False)
+        assert ran.returncode == 0 and served.process.poll() is None, ran.stdout + ran.stderr + served.log.read_text()
+    assert served.end(signal.SIGTERM) == 0 and "Traceback" not in served.log.read_text()
+    shutil.copytree(course / "exchange", other / "exchange", dirs_exist_ok=True)
+    configured = load_app(other, "week0")
+    GraftingCollect(coursedir=configured.coursedir, parent=configured).start()
+    grade(other)
+    assert rows(course) == rows(other) and files(course) == files(other)
 
 
 @pytest.fixture(scope="module")
