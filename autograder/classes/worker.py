@@ -40,8 +40,19 @@ def serve(judge: Judge, connection: Connection, parent: int, keep: bool, write: 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal's processes; the parent decides
     with contextlib.suppress(KeyboardInterrupt), judge:  # pytest makes a plain KeyboardInterrupt of `Ended`
         signal.signal(signal.SIGTERM, end)
+        is_cold = True
         while True:
+            while is_cold and not connection.poll():
+                is_cold = _heated(judge)
             connection.send(attempt(judge, connection.recv(), keep, write))
+
+
+def _heated(judge: Judge) -> bool:
+    """Start a sandbox while there is nothing else to do; False if there are enough, or none can be had."""
+    try:
+        return judge.heat()
+    except (SandboxError, OSError):  # the first task says it
+        return False
 
 
 def end(*_: object) -> None:

@@ -79,7 +79,7 @@ class Judge:
         cache: Where results are kept; None keeps none.
         shrink_seconds: How long a property test that failed may look for a smaller counter-example.
         listener: Hears what is seen of one exercise.
-        warm: How many sandboxes `release` leaves; 0 for those of one lesson alone.
+        warm: How many sandboxes `release` leaves and `heat` starts; 0 for those of one lesson alone.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Judge:
         self._masters: dict[str, nbformat.NotebookNode] = {}
         self._tests: dict[str, WarmTests] = {}
         self._sandboxes = Sandboxes(isolation, course, warm)
-        self._warm = warm
+        self._warm, self._prepared = warm, list[str]()
         self._pack = partial(pack_probe, library=course.library)
         self._apart = 0.0  # seconds of this submission that count against no limit
 
@@ -346,10 +346,26 @@ class Judge:
 
     def prepare(self, lesson: str) -> None:
         """Do once what every submission of a lesson needs, but for the sandboxes: before a judge is forked."""
+        self._prepared.append(lesson)
         self.fingerprint.state(lesson)
         self.master(lesson)
         for exercise in self.course.of_lesson(lesson):
             self._warm_tests(exercise)
+
+    def heat(self) -> bool:
+        """Start one more sandbox of the prepared lessons, of the last lesson first; False if there are enough.
+
+        Raises:
+            SandboxError: If no sandbox can be had.
+        """
+        if len(self._sandboxes.warm) >= self._warm:
+            return False
+        for lesson in reversed(self._prepared):
+            for exercise in self.course.of_lesson(lesson):
+                if exercise.id not in self._sandboxes.warm:
+                    self._sandboxes.of(exercise, self.fingerprint.edition(exercise), self.fingerprint.limits(exercise))
+                    return True
+        return False
 
     def release(self, lesson: str) -> None:
         """End sandboxes that other lessons than this one need, for their memory: all of them, but for `warm`."""

@@ -38,6 +38,11 @@ class Sandboxes:
         self._warm[exercise.id] = box
         return box
 
+    @property
+    def warm(self) -> Collection[str]:
+        """The exercises whose sandboxes wait."""
+        return self._warm.keys()
+
     def close(self, but: Collection[str] = (), beside: int = 0) -> None:
         """End the sandboxes of all exercises but some, and but so many that were used last."""
         others = [each for each in self._warm if each not in but]

@@ -73,8 +73,8 @@ class Status:
     def as_json(self, now: dt.datetime) -> dict[str, Any]:
         """The state as plain JSON."""
         return {
-            "begun": _said(self.begun),
-            "written": _said(now),
+            "begun": in_utc(self.begun),
+            "written": in_utc(now),
             "graded": self.graded,
             "seconds": {"median": self.median, "worst": self.worst},
             "load": [round(each, 2) for each in os.getloadavg()],
@@ -83,7 +83,7 @@ class Status:
                 {
                     "student": line.student,
                     "assignment": line.assignment,
-                    "handed_in": _said(line.handed_in),
+                    "handed_in": in_utc(line.handed_in),
                     "state": line.state,
                     "said": line.said,
                 }
@@ -113,7 +113,7 @@ class Status:
     def _page(self, now: dt.datetime) -> str:
         counts = {state: len(self.of_state(state)) for state in ("queued", "being graded", "waits", "refused")}
         rows: list[tuple[str, object]] = [
-            ("since", _said(self.begun)),
+            ("since", in_utc(self.begun)),
             ("graded", self.graded),
             *counts.items(),
             ("seconds from hand-in to page, median", "none yet" if self.median is None else self.median),
@@ -121,14 +121,14 @@ class Status:
             ("load of this machine", " ".join(f"{each:.2f}" for each in os.getloadavg())),
             ("processes that grade", self.jobs),
         ]
-        listed = [(each.student, each.assignment, _said(each.handed_in), each.state, each.said) for each in self.lines]
+        listed = [(each.student, each.assignment, in_utc(each.handed_in), each.state, each.said) for each in self.lines]
         head = ("student", "assignment", "handed in", "state", "")
         table = f"<h2>Hand-ins that are not done</h2>{_table(listed, head)}" if listed else ""
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>autograder serve</title>'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f'<meta http-equiv="refresh" content="10"><style>{_STYLE}</style></head><body>'
-            f"<h1>autograder serve, {_said(now)}</h1>{_table(rows)}{table}</body></html>\n"
+            f"<h1>autograder serve, {in_utc(now)}</h1>{_table(rows)}{table}</body></html>\n"
         )
 
 
@@ -138,5 +138,6 @@ def _table(rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
     return f"<table><tr>{titles}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
-def _said(when: dt.datetime) -> str:
+def in_utc(when: dt.datetime) -> str:
+    """A time as both files have it."""
     return f"{when.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S} UTC"

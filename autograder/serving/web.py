@@ -39,6 +39,7 @@ from autograder.gradebook.inbox import HandIn, Inbox, hand_in, listed
 from autograder.grafting.tidying import course_of
 from autograder.reading.student_files import MAX_BYTES, Unreadable, read_bytes
 from autograder.results.ledger import read_entry
+from autograder.serving.status import in_utc
 
 HOST = "127.0.0.1"
 """The address that is listened at: nothing outside this machine reaches it."""
@@ -186,7 +187,7 @@ class Desk:
         found["late"] = Lateness(when, due, extension, deadline).seconds
         if inbox.is_graded(newest) and inbox.is_out(student):
             return found | {"state": "graded"} | self._mark(student, assignment)
-        return found | self._said(student, assignment)
+        return found | self._said(newest)
 
     def _mark(self, student: str, assignment: str) -> dict[str, Any]:
         entries = [read_entry(self._root, student, assignment, lesson) for lesson in self._lessons(assignment)]
@@ -195,14 +196,16 @@ class Desk:
         earned, points = sum(each.earned for each in marks), sum(each.points for each in marks)
         return {"earned": earned, "points": points, "lessons": lessons}
 
-    def _said(self, student: str, assignment: str) -> dict[str, str]:
-        """The state of what is not graded, as `autograder serve` last wrote it."""
+    def _said(self, hand_in: HandIn) -> dict[str, str]:
+        """The state of what is not graded, as `autograder serve` last wrote it, perhaps of an earlier hand-in."""
         try:
             lines = json.loads((self._root / "reports" / "serve.json").read_text(encoding="utf-8"))["hand_ins"]
         except (OSError, ValueError):  # it has not begun
             lines = []
-        mine = (line for line in lines if (line["student"], line["assignment"]) == (student, assignment))
-        line = next(mine, {"state": "queued", "said": ""})
+        work, arrived = hand_in.work, in_utc(hand_in.arrived)
+        mine = (work.student, work.assignment, arrived)
+        found = (line for line in lines if (line["student"], line["assignment"], line["handed_in"]) == mine)
+        line = next(found, {"state": "queued", "said": ""})
         return {"state": line["state"], "said": line["said"]}
 
 

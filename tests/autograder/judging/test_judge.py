@@ -385,6 +385,26 @@ def test_few_sandboxes_wait_at_a_time(course, hidden, monkeypatch):
         assert judge.grade_text(course.exercise(SECOND), COMPARISON).full
 
 
+@pytest.mark.full("a sandbox is started for every exercise", share=12)
+def test_sandboxes_of_several_lessons_stay_warm(course, hidden):
+    """They are started ahead, up to a number, and another lesson's task leaves them; without it, it ends them."""
+    course = dataclasses.replace(course, exercises={key: course.exercises[key] for key in (FIRST, SECOND)})
+    one = course.exercise(FIRST)
+    with Judge(course, hidden=hidden, warm=2) as judge:
+        judge.prepare(one.lesson)
+        assert [judge.heat() for _ in range(3)] == [True, True, False]
+        started = dict(judge._sandboxes._warm)
+        judge.release("another lesson")
+        assert judge._sandboxes._warm == started and set(started) == {FIRST, SECOND}
+        assert judge.grade_text(one, ARITHMETIC).full and judge._sandboxes._warm[FIRST] is started[FIRST]
+    with Judge(course, hidden=hidden) as judge:
+        judge.prepare(one.lesson)
+        assert not judge.heat()
+        assert judge.grade_text(one, ARITHMETIC).full
+        judge.release("another lesson")
+        assert not judge._sandboxes._warm
+
+
 @pytest.mark.full("a grader is started without a sandbox", share=12)
 def test_without_a_sandbox_the_report_says_so(course, hidden):
     """Work that ran unprotected, because the instructor insisted, is reported as that."""

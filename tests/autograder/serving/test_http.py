@@ -1,6 +1,7 @@
 """Handing in by HTTP: work lands in the exchange, students see their own alone, a hostile client gets nothing."""
 
 import asyncio
+import datetime as dt
 import json
 import threading
 import time
@@ -21,6 +22,7 @@ from autograder.gradebook.tokens import FILE, Tokens
 from autograder.grafting.tidying import course_of
 from autograder.serving import web
 from autograder.serving.hub import Hub
+from autograder.serving.status import Line, Status
 
 RIGHT = (ARITHMETIC, COMPARISON)
 
@@ -101,6 +103,23 @@ def test_a_hand_in_lands_in_the_exchange(client, course, tokens):
     kept = json.loads((course / "submitted" / "ada" / "week0" / "00_numbers.ipynb").read_text())
     assert any("x + y" in "".join(cell["source"]) for cell in kept["cells"])
     assert client.get("/week0", headers=bearer(tokens["bea"])).json()["state"] == "none"
+
+
+def test_what_keeps_a_hand_in_waiting_is_told(client, course, tokens):
+    """The sentence is that of this hand-in: none of an earlier one, nor of another student."""
+    post(client, course, tokens["ada"])
+    (found,) = Inbox(course_of(course), "week0").newest(inbound(course))
+    status = Status(course / "reports", 1, found.arrived)
+    status.lines = (Line("ada", "week0", found.arrived, "refused", "the disk is full"),)
+    status.write(found.arrived)
+    answer = client.get("/week0", headers=bearer(tokens["ada"])).json()
+    assert (answer["state"], answer["said"]) == ("refused", "the disk is full")
+    post(client, course, tokens["bea"])
+    assert client.get("/week0", headers=bearer(tokens["bea"])).json()["state"] == "queued"
+    status.lines = (Line("ada", "week0", found.arrived - dt.timedelta(seconds=9), "refused", "an earlier one"),)
+    status.write(found.arrived)
+    answer = client.get("/week0", headers=bearer(tokens["ada"])).json()
+    assert (answer["state"], answer["said"]) == ("queued", "")
 
 
 @pytest.mark.parametrize("header", ["", "Bearer ", "Bearer x", "Basic ada:ada", f"Bearer {'x' * 10_000}", "Bearer a b"])
