@@ -264,7 +264,7 @@ def _wait(server: Server, packed: Packed, folder: Path) -> None:
         state = handing_in.wait(server, state)
     _say_dates(handing_in.sentences(state))
     for page in handing_in.fetched(server, state, folder):
-        console.print(f"What was seen: {page.as_uri()}", highlight=False, soft_wrap=True, markup=False)
+        console.print(f"What was seen: {page.resolve().as_uri()}", highlight=False, soft_wrap=True, markup=False)
 
 
 def export(

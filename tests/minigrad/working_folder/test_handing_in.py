@@ -90,7 +90,7 @@ def run(*words):
 
 def submit(work):
     """Hand module1 in."""
-    return run("submit", work, "--assignment", "module1", "--wait")
+    return run("submit", work.name, "--assignment", "module1", "--wait")
 
 
 def test_the_mark_comes_back(work, played):
