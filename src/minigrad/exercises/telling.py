@@ -1,9 +1,10 @@
 """What the library says to a student, in the language of the student's folder.
 
 The code has English sentences alone. `told` takes a finished one, just before it is shown, and returns it in the
-language of the lessons in the folder. Catalogues in `course/locale` have each sentence as the code has it, with numbers
-where a value stands: ``got {0}, expected {1}``. `autograder build` puts those of a language into `locale/LANGUAGE.json`
-beside this package. A sentence without an entry stays English; `python -m book translate LANGUAGE` lists them.
+language of the lessons in the folder; the grader, who has notebooks of many folders, says by `speaking` which it is.
+Catalogues in `course/locale` have each sentence as the code has it, with numbers where a value stands: ``got {0},
+expected {1}``. `autograder build` puts those of a language into `locale/LANGUAGE.json` beside this package. A sentence
+without an entry stays English; `python -m book translate LANGUAGE` lists them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -19,7 +22,7 @@ from typing import TypeAlias
 
 from minigrad.exercises.lesson_files import FOLDER, working_folder
 
-__all__ = ["ENGLISH", "Catalogue", "Told", "language", "language_of", "speak_in", "told"]
+__all__ = ["ENGLISH", "Catalogue", "Told", "language", "language_of", "speak_in", "speaking", "told"]
 
 ENGLISH = "en"
 
@@ -34,10 +37,18 @@ _FULL_STOPS = ("\u3002", "\uff1f", "\uff01")
 _BEHIND = (" ", ",", ";", ":")
 """How a sentence begins that stands behind a value, such as " at index {0}": it is known behind any value."""
 
+_QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)""")
+_MARK = re.compile(r"(?<!\w)['\x22]|['\x22](?!\w)")
+"""A quotation, and a mark of one; between letters it is an apostrophe."""
+
+_MOST = 20
+"""Sentences of one text that are looked up one by one; the rest counts as one."""
+
 _SHORT = 3
 """Letters of a sentence, such as "{0} to {1}", that is known only between single words, or words that are known."""
 
 _folder: Path | None = None
+_spoken: ContextVar[Catalogue | None] = ContextVar("_spoken", default=None)
 
 
 def speak_in(folder: Path | None) -> None:
@@ -46,8 +57,20 @@ def speak_in(folder: Path | None) -> None:
     _folder = folder
 
 
+@contextmanager
+def speaking(catalogue: Catalogue) -> Iterator[None]:
+    """Tell what is told inside the block by a catalogue, whatever the folder is; an empty one is English."""
+    before = _spoken.set(catalogue)
+    try:
+        yield
+    finally:
+        _spoken.reset(before)
+
+
 def told(text: str) -> str:
     """Return a sentence in the language of the folder, or as it is where there is no translation."""
+    if spoken := _spoken.get():
+        return spoken.translated(text)
     chosen = language()
     return text if chosen == ENGLISH else _catalogue(chosen).translated(text)
 
@@ -100,23 +123,23 @@ class Catalogue:
         self._templates: list[tuple[tuple[str, ...], str]] = []
         for english, other in sentences.items():
             texts = _around_places(english)
-            if english.startswith(_BEHIND) and texts[1:]:
+            if english.startswith(_BEHIND):
                 self._templates.append((("", *texts), other and "{ahead}" + other))
             elif texts[1:]:
                 self._templates.append((texts, other))
-            else:
+            if not texts[1:]:
                 self._whole[texts[0]] = other.format()
         self._templates.sort(key=lambda each: -sum(map(len, each[0])))
 
     def translated(self, text: str) -> str:
         """Return a text in this language: one sentence, or several that have an entry each."""
-        parts = _ENDS.split(text)
-        for count in range(len(parts), 0, -1):
-            first = self._sentence(" ".join(parts[:count]))
-            if first is not None:
-                rest = self.translated(" ".join(parts[count:])) if parts[count:] else ""
-                return first + (" " if rest and not first.endswith(_FULL_STOPS) else "") + rest
-        return f"{parts[0]} {self.translated(' '.join(parts[1:]))}" if parts[1:] else text
+        parts, whole = _ENDS.split(text, maxsplit=_MOST), ""
+        while parts:
+            tries = ((self._sentence(" ".join(parts[:count])), count) for count in range(len(parts), 0, -1))
+            first, count = next((each for each in tries if each[0] is not None), (parts[0], 1))
+            whole += (" " if whole and not whole.endswith(_FULL_STOPS) else "") + (first or "")
+            parts = parts[count:]
+        return whole
 
     def _sentence(self, text: str) -> str | None:
         """Return the translation of one entry; None if there is no such entry, or no translation in it yet."""
@@ -152,15 +175,25 @@ def _around_places(sentence: str) -> tuple[str, ...]:
 
 
 def _values(sentence: str, texts: Sequence[str]) -> list[str] | None:
-    """Return what stands between some texts in a sentence, as little as can be; None if it is another sentence."""
+    """Return what stands between some texts in a sentence, as little as can be; None if it is another sentence.
+
+    No value ends inside of a quotation. Where quotations do not end, as in a value that was cut, they do not count.
+    """
     first, *middle, last = texts
     if not (sentence.startswith(first) and sentence.endswith(last)):
         return None
-    values, at, end = list[str](), len(first), len(sentence) - len(last)
+    values, at, end, quoted = list[str](), len(first), len(sentence) - len(last), _quotations(sentence)
     for text in middle:
         found = sentence.find(text, at + 1, end)
+        while found >= 0 and any(begin < found < close for begin, close in quoted):
+            found = sentence.find(text, found + 1, end)
         if found < 0:
             return None
         values.append(sentence[at:found])
         at = found + len(text)
     return [*values, sentence[at:end]] if at < end else None
+
+
+def _quotations(sentence: str) -> list[tuple[int, int]]:
+    """Return where the quotations of a sentence begin and end; none if one does not end."""
+    return [] if _MARK.search(_QUOTED.sub("", sentence)) else [each.span() for each in _QUOTED.finditer(sentence)]

@@ -90,13 +90,13 @@ def _steps(notebook: Path, ids: Sequence[str], skipped: set[int | str]) -> Itera
     placed = exercises.placed_in(notebook)
     for id in ids:
         yield {"check": id, "seconds": most_seconds(id)}
-        lacks = "in a cell that runs to its end" if id in placed else _missing(id, notebook)
-        yield as_line(runner.run(id, namespace, f"{notebook.name}, {lacks}"))
+        lacks = ", in a cell that runs to its end" if id in placed else _missing(id, notebook)
+        yield as_line(runner.run(id, namespace, f"{notebook.name}{lacks}"))
 
 
 def _missing(id: str, notebook: Path) -> str:
     """Return the clause for an exercise without a cell, with the two ways to get one where its lesson is checked."""
-    said = "where the cell of this exercise is missing"
+    said = ", where the cell of this exercise is missing"
     if exercises.get(id).lesson != notebook.stem:
         return said
     anew = "or move the notebook away, and `minigrad start` gives a fresh copy"

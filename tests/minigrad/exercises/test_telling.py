@@ -16,6 +16,7 @@ GERMAN = Catalogue(
         "got {0}, expected {1}": "{0} statt {1}",
         "got {0} of type {1}, expected {2}": "{0}, ein {1}, statt {2}",
         " at index {0}": " an der Stelle {0}",
+        ", and that twice": ", und das zweimal",
         "write {{**a, **b}} for {0}": "schreibe {{**a, **b}} für {0}",
         "{{}} is a dictionary": "{{}} ist ein Wörterbuch",
         "{0} more checks fail.": "{0} weitere scheitern.",
@@ -50,6 +51,39 @@ def test_a_value_may_be_a_sentence_itself():
     """And what is said behind a value is known behind any value."""
     assert GERMAN.translated("got the second value, expected 3") == "der zweite Wert statt 3"
     assert GERMAN.translated("got 2 at index 7, expected 3") == "2 an der Stelle 7 statt 3"
+    assert GERMAN.translated("got f(2, 3), and that twice, expected 3") == "f(2, 3), und das zweimal statt 3"
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("got 'x, expected y', expected 3", "'x, expected y' statt 3"),
+        ('got ["it\'s, expected y"], expected 3', '["it\'s, expected y"] statt 3'),
+        (r"got 'x\', expected y', expected 3", r"'x\', expected y' statt 3"),
+        ("got 3, expected 'x, expected y'", "3 statt 'x, expected y'"),
+        ("got 'x, expected y'", "got 'x, expected y'"),
+        ("got 'cut off..., expected 'cut off...", "'cut off... statt 'cut off..."),
+    ],
+)
+def test_a_value_does_not_end_inside_of_a_quotation(english, german):
+    """Whatever stands in it; where a quotation was cut, it ends at the first place."""
+    assert GERMAN.translated(english) == german
+
+
+def test_a_grader_speaks_for_notebooks_of_many_folders(german, monkeypatch):
+    """Inside the block its catalogue counts, and the folder's afterwards; an empty one is English."""
+    sentence = "Hints never cost points."
+    with telling.speaking(Catalogue({sentence: "Tippen kost niks."})):
+        with telling.speaking(Catalogue({})):
+            assert told(sentence) == sentence
+        assert told(sentence) == "Tippen kost niks."
+    assert told(sentence) == "Tipps kosten keine Punkte."
+
+
+def test_a_long_text_costs_little():
+    """Of a student's text with a thousand sentences only the first ones are looked up, and none is lost."""
+    text = "Unheard of. " * 1000 + "all"
+    assert GERMAN.translated(f"2 more checks fail. {text}") == f"2 weitere scheitern. {text}"
 
 
 def test_several_sentences_are_translated_one_by_one():
