@@ -178,6 +178,7 @@ class Course:
         serving: How hand-ins are marked at once; None where they are not.
         platform: The learning platform that is asked for the roster and told the marks; None where there is none.
         sections: The parts of the class, by name.
+        languages: Those beside English in which students have everything, such as "zh_CN": catalogues in `locale`.
     """
 
     path: Path
@@ -200,6 +201,7 @@ class Course:
     serving: Serving | None = None
     platform: Platform | None = None
     sections: Mapping[str, Section] = field(default_factory=dict)
+    languages: Sequence[str] = ()
 
     @property
     def directory(self) -> Path:
@@ -217,11 +219,6 @@ class Course:
     def notebooks(self) -> Path:
         """The folder where students' notebooks are built."""
         return (self.directory.parent if self._has_library else self.directory) / "notebooks"
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages that lessons are translated to, such as "zh_CN": those with catalogues in `locale`."""
-        return tuple(sorted(path.parent.name for path in (self.directory / "locale").glob("*/LC_MESSAGES")))
 
     @property
     def catalogue(self) -> Path:

@@ -32,7 +32,7 @@ from autograder.course import (
 )
 from autograder.course.paths import read_paths
 from autograder.course.platform import read_platform
-from autograder.course.tables import DISTRIBUTION, DOTTED, LESSON, MODULE, NAME, PACKAGE, Table
+from autograder.course.tables import DISTRIBUTION, DOTTED, LANGUAGE, LESSON, MODULE, NAME, PACKAGE, Table
 from autograder.library import MINIGRAD, Library, library_named
 
 DEFAULT_COURSE = Path(__file__).resolve().parents[2] / "course"
@@ -106,7 +106,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
     seed = head.take("seed", int)
     exchange = _exchange(head, file.parent)
     hides_later = bool(head.take("hides_later", bool, optional=True))
-    order = head.names("order", LESSON, [])
+    order, languages = head.names("order", LESSON, []), head.names("languages", LANGUAGE, [])
     head.close()
     library, fewest, serving, platform = _library(top), _proof(top), _serving(top), read_platform(top)
     assignments, lessons = _assignments(top, file.parent / "lessons")
@@ -140,6 +140,7 @@ def parse_course(text: str, file: Path, *, tree: bool = True) -> Course:
         serving=serving,
         platform=platform,
         sections=sections,
+        languages=languages,
         **fewest,
     )
     if tree:

@@ -15,6 +15,7 @@ MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 NAME = re.compile(r"[A-Za-z0-9_-]+")
 PACKAGE = re.compile(r"[A-Za-z_]\w*")
 LESSON = re.compile(r"[0-9]{2}[a-z]?_[a-z0-9_]+")
+LANGUAGE = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?")
 
 
 class CourseError(GraderError):
@@ -116,6 +117,7 @@ _PATTERNS = {
     DISTRIBUTION: "the name of a distribution, such as 'pandas'",
     NAME: "letters, digits, '_' and '-' only",
     PACKAGE: "the name of a package, such as 'minigrad'",
+    LANGUAGE: "a language as the folders in `locale` are named, such as 'zh_CN' or 'de'",
     LESSON: "two digits, a letter where a lesson has two parts, and a name in lower case, such as '03_backprop'",
     DOTTED: "a dotted name, such as 'autodiff.topological_sort'",
     MODULE: "a module or a dotted name, such as 'fast' or 'operators.log_back'",
