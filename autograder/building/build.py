@@ -37,7 +37,7 @@ from autograder.building.notebooks import (
 )
 from autograder.building.pieces import refuse_skeletons
 from autograder.building.questions import Question, is_answer, split_questions
-from autograder.building.sentences import locale_files
+from autograder.building.sentences import locale_files, refuse_gaps
 from autograder.building.slicing import (
     ExerciseSource,
     slice_exercise,
@@ -151,6 +151,7 @@ def build(
             _check_leaks(course, built, notebook, answers)
         _check_totals(course, built)
     if verify_points is not None:
+        refuse_gaps(course)
         for source in sources.values():
             _check_points(course, source, verify_points)
     texts = _texts(course, lessons, others)

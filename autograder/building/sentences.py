@@ -1,9 +1,12 @@
-"""The sentences that the library says to a student, found in its code: what its catalogues need a translation of.
+"""The sentences that the library and the grader say to a student, found in their code: what catalogues translate.
 
 The code has no marks around them. In the rooms that speak to students every text of at least two words is one, and of
 an f-string every text with a word: ``f"got {seen}, expected {wanted}"`` is the sentence ``got {0}, expected {1}``. A
 choice inside of a sentence makes several whole ones. The facts that checks are called by, and what commands say of
 themselves, stand in docstrings. Words alone count where they are told: in a table, or in a constant of the type `Told`.
+
+The grader's own are in the catalogues `reports` and `hidden`. The second has what hidden tests say: their facts, hints
+and names of mistakes, and what they quote. The library, which students have, reads neither.
 """
 
 from __future__ import annotations
@@ -12,16 +15,17 @@ import ast
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Formatter
 
 from autograder.building.hints import load_hints
-from autograder.building.translating import faults, translation
-from autograder.course import Course
+from autograder.building.translating import catalogue_path, faults, translation
+from autograder.course import Course, CourseError
+from autograder.results.because import source_of
 
-__all__ = ["faults_of_sentences", "locale_files", "sentences"]
+__all__ = ["faults_of_sentences", "locale_files", "refuse_gaps", "sentences", "sentences_of_reports"]
 
 _ROOMS = {
     "minitorch": ("working_folder/minitorch*.py", "working_folder/stricter.py", "commands/minitorch.py"),
@@ -30,17 +34,45 @@ _ROOMS = {
 }
 """The library's files that speak to students, by catalogue: a file belongs to the first that has it."""
 
+_GRADER = Path(__file__).parents[1]
+
+_GRADERS = {
+    "reports": (
+        "common/unforeseen.py", "common/wording.py", "gradebook/dates.py", "gradebook/feedback.py", "grafting/*.py",
+        "judging/examples.py", "judging/judge.py", "judging/plugin.py", "judging/student.py",
+        "judging/student_cells.py", "judging/watched.py", "reading/*.py", "results/__init__.py", "results/because.py",
+        "results/pictures/*.py", "results/shortening.py", "sandbox/inside/cells.py", "sandbox/inside/child.py",
+        "sandbox/inside/relay.py", "sandbox/inside/wire.py", "sandbox/model.py", "sandbox/session.py",
+        "telling/report.py", "telling/report_diff.py",
+    ),
+}  # fmt: skip
+"""The grader's files that speak to students. Its comparison of values says what that of the library's checks does."""
+
+_HIDDEN = "hidden"
+"""The catalogue of what hidden tests say."""
+
 _PLACE = "\0"
 """Stands for a value."""
 
 _WORD = re.compile(r"(?:^|(?<=[\s(\"'`]))(?:[A-Za-z][a-z']+|a)(?=$|[\s,.;:?!)\"'`])")
 _NO_PROSE = re.compile(
-    r"</?[a-z]+[^>]*>|[{;]\s*\n|\n\n|^# |^<|^\x22{3}|^\s*[\w.]+\(.*\)$|^[a-z] = [a-z]+ \w[^,]*$|^return( [a-z])+$"
+    r"</?[a-z]+[^>]*>|[{;]\s*\n|\n\n|^#\w* |^<|^\x22{3}|^\s*[\w.]+\(.*\)$|^[a-z] = [a-z]+ \w[^,]*$|^return( [a-z])+$"
     r"|^\s*(?:from \S+ import|import|cd|minigrad|source|conda) "
 )
 """HTML, styles, code, command lines, whole files."""
 
 _HEADING = re.compile(r"(#+) (.+)")
+_MISTAKE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
+"""The name of a mistake, such as "upstream-forgotten"."""
+
+_SAID_BY_TESTS = ("because", "example", "hint", "misconception", "note", "when", "word")
+"""What hidden tests say in reports beside their docstrings: arguments of these names."""
+
+_NAMED_IN_WORDS = re.compile(r"\w \w")
+
+_NAMED = 3
+"""Sentences that an error names."""
+
 _SECTION = re.compile(r"\d\d\w? '.+'")
 """What a check calls a section of a lesson; the lesson's own catalogue has its title."""
 
@@ -59,13 +91,22 @@ def sentences(course: Course) -> dict[str, list[str]]:
     if not (hints := load_hints(course)):
         return {}
     told = {"hints": [_escaped(text) for texts in hints.values() for text in texts.values()]}
-    files = dict[Path, None]()
-    for catalogue, rooms in _ROOMS.items():
-        mine = [path for room in rooms for path in sorted(course.catalogue.parent.glob(room)) if path not in files]
+    told |= _told_in(course.catalogue.parent, _ROOMS)
+    told["messages"] += [_escaped(path.title) for path in course.paths.values()]
+    told |= _told_in(_GRADER, _GRADERS)
+    tests = [path.read_text(encoding="utf-8") for path in sorted(course.hidden.glob("test_*.py"))]
+    told[_HIDDEN] = [_escaped(each) for code in tests for each in _told_by_tests(code)]
+    return {catalogue: list(dict.fromkeys(each)) for catalogue, each in told.items()}
+
+
+def _told_in(folder: Path, rooms: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the sentences in the files of a folder, by catalogue."""
+    files, told = dict[Path, None](), {}
+    for catalogue, places in rooms.items():
+        mine = [path for place in places for path in sorted(folder.glob(place)) if path not in files]
         told[catalogue] = [each for path in mine for each in _told_by(path.read_text(encoding="utf-8"))]
         files |= dict.fromkeys(mine)
-    told["messages"] += [_escaped(path.title) for path in course.paths.values()]
-    return {catalogue: list(dict.fromkeys(each)) for catalogue, each in told.items()}
+    return told
 
 
 def faults_of_sentences(wanted: Iterable[str], known: Mapping[str, str]) -> list[str]:
@@ -86,7 +127,8 @@ def locale_files(course: Course) -> dict[Path, str]:
     Raises:
         CourseError: If a catalogue cannot be read.
     """
-    found, said = {}, sentences(course)
+    found = {}
+    said = {name: each for name, each in sentences(course).items() if name not in (_HIDDEN, *_GRADERS)}
     for language in course.languages if said else ():
         known = {name: translation(course, language, name) for name in said}
         content = {
@@ -99,6 +141,33 @@ def locale_files(course: Course) -> dict[Path, str]:
     return found
 
 
+def sentences_of_reports(course: Course, language: str) -> dict[str, str]:
+    """Return what a report says in a language, by the English sentences.
+
+    Raises:
+        CourseError: If a catalogue cannot be read.
+    """
+    known = dict[str, str]()
+    for name in ("checks", *_GRADERS, _HIDDEN):
+        known |= translation(course, language, name)
+    return known | {english: other for name in course.lessons for english, other in _headings(course, language, name)}
+
+
+def refuse_gaps(course: Course) -> None:
+    """Refuse a language of the course in which a sentence is missing or stale.
+
+    Raises:
+        CourseError: If there is one; the message names the catalogue, the first sentences, and the command.
+    """
+    for language, (name, wanted) in itertools.product(course.languages, sentences(course).items()):
+        if found := faults_of_sentences(wanted, translation(course, language, name)):
+            path, first = catalogue_path(course, language, name), "; ".join(found[:_NAMED])
+            raise CourseError(
+                f"{path}: {len(found)} of its sentences: {first}; "
+                f"`python -m book translate {language} {name}` lists them, or take {language!r} out of course.toml"
+            )
+
+
 def _headings(course: Course, language: str, lesson: str) -> Iterator[tuple[str, str]]:
     """Yield the title of a lesson, and its sections as checks call them, ``03 'Two paths'``, all translated."""
     number = lesson.partition("_")[0]
@@ -107,6 +176,36 @@ def _headings(course: Course, language: str, lesson: str) -> Iterator[tuple[str,
         if both[0] and both[1]:
             (mark, title), (_, its) = both[0].groups(), both[1].groups()
             yield (title, its) if mark == "#" else (f"{number} '{title}'", f"{number} '{its}'")
+
+
+@cache
+def _told_by_tests(code: str) -> tuple[str, ...]:
+    """Return what the hidden tests of a module say in reports: a quotation by itself, without the place it is from."""
+    module, found = ast.parse(code), list[str]()
+    named = {node.targets[0].id: node.value for node in module.body
+             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}  # fmt: skip
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            found.append(" ".join((ast.get_docstring(node) or "").split("\n\n")[0].split()))
+        elif isinstance(node, ast.Call) and _name(node.func) == "array":  # the name of an array in a picture
+            found += filter(_NAMED_IN_WORDS.search, _texts_in(node.args[:1]))
+        elif isinstance(node, ast.keyword) and node.arg in _SAID_BY_TESTS:
+            value = named.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
+            for text in _texts_in(value.values if isinstance(value, ast.Dict) else [value]):
+                is_name = node.arg == "misconception" or _MISTAKE.fullmatch(text)
+                found += source_of(text)[0] if node.arg == "because" else [text.replace("-", " ") if is_name else text]
+    return tuple(found)
+
+
+def _texts_in(nodes: Iterable[ast.expr]) -> Iterator[str]:
+    """Yield the texts that an expression chooses from."""
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.IfExp):
+            yield from _texts_in([node.body, node.orelse])
+        elif isinstance(node, ast.Tuple):
+            yield from _texts_in(node.elts)
 
 
 @cache
@@ -143,7 +242,7 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         if _name(node.func) not in _UNTOLD:
-            self._within([node.func, *(each.value for each in node.keywords)])
+            self._within([node.func, *(each.value for each in node.keywords if each.arg != "style")])
             self._within(node.args, fewest=0 if _name(node.func) in _TELLING else self._fewest)
 
     def visit_Dict(self, node: ast.Dict) -> None:

@@ -34,7 +34,7 @@ _FENCE = re.compile(r"^(```+|~~~+|\$\$)")
 _LAYOUT = re.compile(r":{3,}\{(?:div|grid)\}[^\n]*(?:\n:[\w-]+:[^\n]*)*")
 """The opening of a box that has no title."""
 
-_SAME = re.compile(r"```.+?```|`[^`]+`|\$\$.+?\$\$|\$[^$]+\$|<[^>]+>|\]\([^)]+\)", re.DOTALL)
+_SAME = re.compile(r"```.+?```|`[^`]+`|\$\$.+?\$\$|\$[^$]+\$|<[a-zA-Z/!][^>]*>|\]\([^)]+\)", re.DOTALL)
 """Code, formulas, HTML, and the targets of links: a translation keeps them letter by letter."""
 
 _BEGUN = dt.datetime(2026, 11, 25, tzinfo=dt.UTC)

@@ -2,12 +2,27 @@
 
 import ast
 import json
+from dataclasses import replace
 
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import write_po
 from small_course import SmallCourse
 
-from autograder.building.sentences import _Reader, faults_of_sentences, locale_files, sentences
+from autograder.building.sentences import (
+    _Reader,
+    _told_by_tests,
+    faults_of_sentences,
+    locale_files,
+    refuse_gaps,
+    sentences,
+)
 from autograder.building.translating import catalogue_path, update
+from autograder.course import CourseError
+from autograder.results import NOT_STARTED, Submission
+from autograder.telling.report import as_text
+from autograder.telling.tongue import speaking_of
+from minigrad.exercises.telling import language_of
 
 HINTS = """
 ["numbers.clamp"]
@@ -39,6 +54,7 @@ def course(tmp_path):
     (folder / "01_shapes.toml").write_text(SHAPES)
     (small.source / "tutor").mkdir()
     (small.source / "tutor" / "numbers.py").write_text('hint = f"{seen} is not {wanted}"\n')
+    small.toml.write_text(small.toml.read_text().replace('version = "1.0"', 'version = "1.0"\nlanguages = ["de"]', 1))
     return small
 
 
@@ -82,6 +98,47 @@ def test_a_library_reads_its_languages(course):
     assert content["{0} is not {1}"] == "{0} ist nicht {1}"
     assert content["Twice."] == ""
     assert not course.build().written
+
+
+def test_a_third_language_is_a_folder_of_catalogues_and_one_line(course):
+    """A build that releases refuses it until every sentence is there; then a report of its notebooks speaks it."""
+    loaded = course.load()
+    with pytest.raises(CourseError, match=r"hints\.po: 9 of its sentences: is not translated.*book translate de hints"):
+        refuse_gaps(loaded)
+    for name, wanted in sentences(loaded).items():
+        catalogue = Catalog(locale="de")
+        for each in wanted:
+            catalogue.add(each, f"{each} (de)")
+        path = catalogue_path(loaded, "de", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            write_po(file, catalogue)
+    refuse_gaps(loaded)
+    course.build()
+    assert language_of(loaded.notebooks / "de") == "de"
+    untouched = Submission("00_numbers", (), unreadable=NOT_STARTED, language="de")
+    with speaking_of([untouched], loaded):
+        assert f"{NOT_STARTED} (de)" in as_text(untouched)
+    unknown = replace(untouched, language="xx")
+    with speaking_of([unknown], loaded):
+        assert as_text(unknown).startswith(NOT_STARTED)
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('def test_it(student):\n    """The\n    fact.\n\n    More."""', ["The fact."]),
+        ("OLD = \"m.f: 'It is so.'\"\nf(because=OLD)", ["It is so."]),
+        ("f(because=\"lesson 03, 'Two paths': They add.\")", ["They add."]),
+        ('f(hint="add" if x else "stop", misconception="not-added")', ["add", "stop", "not added"]),
+        ('f(when={1: ("one-off", "count"), 2: "look"})', ["one off", "count", "look"]),
+        ('f(example="x at 3")\narray("out", x)\narray("what came", x)', ["x at 3", "what came"]),
+        ('f(hint=hint)\ng("not said")', []),
+    ],
+)
+def test_what_hidden_tests_say_is_found(code, found):
+    """Facts, quotations, hints, names of mistakes, examples, and the names of arrays."""
+    assert sorted(_told_by_tests(code)) == sorted(found)
 
 
 def test_a_library_without_hints_says_nothing(tmp_path):
