@@ -80,6 +80,7 @@ def grade(
     from autograder.judging.examples import released
     from autograder.judging.judge import Judge
     from autograder.telling import report
+    from autograder.telling.tongue import language_of, speaking_of
 
     if lesson is not None and len(notebooks) > 1:
         fail("--lesson names the lesson of one notebook; grade one at a time, or leave it out", USAGE)
@@ -90,25 +91,34 @@ def grade(
         submissions = _grade_all(judge, notebooks, lesson)
     if not examples:
         submissions = [released(each, loaded, dt.date.today()) for each in submissions]
-    changes = [_changes(since, each) for each in submissions]
-    if html is not None:
-        html.write_text(report.page(*submissions, changes=changes), encoding="utf-8")
-    if json:
-        typer.echo(report.as_json(*submissions))
-    else:
-        console = Console(soft_wrap=True, highlight=False)
-        for number, (each, changed) in enumerate(zip(submissions, changes, strict=True)):
-            console.print("\n" if number else "", end="")
-            console.print(report.as_rich(each))
-            for line in changed:
-                console.print(escape(line))
-        if own:
+    with speaking_of(submissions, loaded):
+        changes = [_changes(since, each) for each in submissions]
+        if html is not None:
+            page = report.page(*submissions, changes=changes, language=language_of(submissions, loaded))
+            html.write_text(page, encoding="utf-8")
+        if json:
+            typer.echo(report.as_json(*submissions))
+        else:
+            _print(submissions, changes)
+        if own and not json:
             total = report.together(submissions, asked.split(",") if asked else None)
-            console.print(f"\n{escape(total)}")
+            Console(soft_wrap=True, highlight=False).print(f"\n{escape(total)}")
     if any(each.ungraded for each in submissions):
         raise typer.Exit(BROKEN)
     if any(each.unreadable for each in submissions):
         raise typer.Exit(USAGE)
+
+
+def _print(submissions: Sequence[Submission], changes: Sequence[Sequence[str]]) -> None:
+    """Print the reports, and below each what has changed."""
+    from autograder.telling import report
+
+    console = Console(soft_wrap=True, highlight=False)
+    for number, (each, changed) in enumerate(zip(submissions, changes, strict=True)):
+        console.print("\n" if number else "", end="")
+        console.print(report.as_rich(each))
+        for line in changed:
+            console.print(escape(line))
 
 
 def _grade_all(judge: Judge, notebooks: Sequence[Path], lesson: str | None) -> list[Submission]:

@@ -27,7 +27,15 @@ from autograder.course.extensions import Extension, read_extensions
 from autograder.gradebook.archive_times import marked_late
 from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.settings import has_gradebook
+from autograder.library.speaking import Told, told
 from autograder.results.changes import LATE, Change
+
+_UNITS: tuple[tuple[Told, Told], ...] = (
+    ("{} day", "{} days"),
+    ("{} hour", "{} hours"),
+    ("{} minute", "{} minutes"),
+    ("{} second", "{} seconds"),
+)
 
 
 @dataclass(frozen=True)
@@ -81,15 +89,10 @@ def _said(when: dt.datetime | None) -> str:
 def duration(seconds: float) -> str:
     """A length of time in its two largest units."""
     whole = math.ceil(seconds)
-    units = (
-        ("day", whole // 86400),
-        ("hour", whole // 3600 % 24),
-        ("minute", whole // 60 % 60),
-        ("second", whole % 60),
-    )
-    first = next(number for number, (_, count) in enumerate(units) if count or number == len(units) - 1)
-    said = [f"{count} {name}{'s' * (count != 1)}" for name, count in units[first : first + 2] if count]
-    return " ".join(said)
+    counts = (whole // 86400, whole // 3600 % 24, whole // 60 % 60, whole % 60)
+    first = next(number for number, count in enumerate(counts) if count or number == len(counts) - 1)
+    units = list(zip(counts, _UNITS, strict=True))[first : first + 2]
+    return " ".join(told((one if count == 1 else many).format(count)) for count, (one, many) in units if count)
 
 
 class Dates:

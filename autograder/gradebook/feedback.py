@@ -28,6 +28,7 @@ from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import List
 
+from autograder.building.translating import translate_with, translated, translation
 from autograder.common.atomic import remove
 from autograder.course import SHOWS, Course
 from autograder.gradebook import tries
@@ -39,10 +40,12 @@ from autograder.gradebook.nbgrader_hooks import Preprocessed, fill
 from autograder.gradebook.settings import has_gradebook, load_app
 from autograder.grafting.tidying import course_of
 from autograder.judging.examples import released
+from autograder.library.speaking import told
 from autograder.reading.student_files import one_line
 from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
+from autograder.telling.tongue import language_of, speaking_of
 
 _EXAMPLE = re.compile(f"{re.escape(EXAMPLE_BEGINS)}.*?{re.escape(EXAMPLE_ENDS)}", re.DOTALL)
 
@@ -151,8 +154,10 @@ class CurrentReports(_Step):
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:
             shown = tries.as_shown(released(entry.submission, course, today), kind)
-            fill(nb, shown, course, is_for_page=True)
+            with speaking_of([shown], course):
+                fill(nb, shown, course, is_for_page=True)
             _drop_numbers(nb)
+            _translate(nb, shown, course)
             names["shown"] = shown
         else:
             assignment = course.assignments[names["assignment"]]
@@ -170,15 +175,15 @@ class Contents(_Step):
 
     def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Preprocessed:
         """Put the list into one notebook, if its reports are known."""
-        names = resources["nbgrader"]
+        names, course = resources["nbgrader"], course_of(Path(self.parent.parent.coursedir.root))
         shown: Submission | None = names.pop("shown", None)
-        sentences = self._standing(names)
-        if sentences:
-            said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
-            nb.cells.insert(0, cell_showing(f'<div class="mg-report">{said}</div>', "standing"))
-        if shown is not None:
-            course = course_of(Path(self.parent.parent.coursedir.root))
-            nb.cells.insert(0, _contents(nb, shown, course))
+        with speaking_of(filter(None, [shown]), course):
+            sentences = [told(sentence) for sentence in self._standing(names)]
+            if sentences:
+                said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
+                nb.cells.insert(0, cell_showing(f'<div class="mg-report">{said}</div>', "standing"))
+            if shown is not None:
+                nb.cells.insert(0, _contents(nb, shown, course))
         return nb, resources
 
     def _standing(self, names: dict[str, Any]) -> list[str]:
@@ -262,6 +267,14 @@ def _drop_numbers(notebook: nbformat.NotebookNode) -> None:
     for cell in notebook.cells:
         if "outputs" in cell:
             cell.outputs = [output for output in cell.outputs if output.output_type != "execute_result"]
+
+
+def _translate(notebook: nbformat.NotebookNode, submission: Submission, course: Course) -> None:
+    """Put the lesson's text into the language of the submission; what the student wrote stays."""
+    if language := language_of([submission], course):
+        known = translation(course, language, submission.lesson)
+        translate = translate_with({in_mathml(english): in_mathml(other) for english, other in known.items()})
+        notebook.cells = translated(notebook, language, translate).cells
 
 
 def _waits(opens: dt.date | None, today: dt.date) -> bool:

@@ -158,7 +158,7 @@ class _Graft:
         if len(self.notes) > MAX_NOTES:
             rest = len(self.notes) - MAX_NOTES + 1
             self.notes[MAX_NOTES - 1 :] = [Note(f"{rest} more things were repaired or ignored")]
-        return Grafted(finish(notebook, self.notes, ""), tuple(self.notes))
+        return Grafted(finish(notebook, self.notes, "", self.student.language), tuple(self.notes))
 
     def _free(self) -> Iterator[int]:
         """Indices of the student's cells that nothing has claimed yet."""

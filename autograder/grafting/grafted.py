@@ -55,6 +55,11 @@ class Grafted:
     notes: tuple[Note, ...] = ()
     unreadable: str = ""
 
+    @property
+    def language(self) -> str:
+        """The language that the submission says it is in; empty for English."""
+        return str(self.notebook.metadata.get("minigrad", {}).get("language", ""))
+
 
 def slots_of(master: nbformat.NotebookNode) -> list[Slot]:
     """The solution cells of a master notebook, in order."""
@@ -110,7 +115,9 @@ def added_cell(text: str, number: int) -> nbformat.NotebookNode:
     return cell
 
 
-def finish(notebook: nbformat.NotebookNode, notes: list[Note], unreadable: str) -> nbformat.NotebookNode:
+def finish(
+    notebook: nbformat.NotebookNode, notes: list[Note], unreadable: str, language: str = ""
+) -> nbformat.NotebookNode:
     """Clear outputs and write what a later stage must know into the notebook's own metadata."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -120,6 +127,8 @@ def finish(notebook: nbformat.NotebookNode, notes: list[Note], unreadable: str) 
     minigrad: dict[str, Any] = dict(notebook.metadata.get("minigrad", {}))
     minigrad["notes"] = [{"text": note.text, "exercise": note.exercise} for note in notes]
     minigrad["unreadable"] = unreadable
+    if language:
+        minigrad["language"] = language
     notebook.metadata["minigrad"] = nbformat.from_dict(minigrad)
     return notebook
 

@@ -153,7 +153,8 @@ class Judge:
         ]
         if self.isolation == "none":
             general.append("not isolated: this code ran without a sandbox")
-        return Submission(lesson, tuple(results), (*general, *shortened_notes(shared)), grafted.unreadable)
+        notes = (*general, *shortened_notes(shared))
+        return Submission(lesson, tuple(results), notes, grafted.unreadable, grafted.language)
 
     def _graded(self, exercise: Exercise, cells: Sequence[SourceCell], given_up: Outcomes) -> Graded:
         """The result of an exercise; what nobody foresaw costs this one alone, is told, and is never cached."""

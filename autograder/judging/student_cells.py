@@ -93,19 +93,19 @@ def what_is_missing(objects: Sequence[str], cells: Sequence[SourceCell], outcome
     ours = [index for index, cell in enumerate(cells) if cell.kind != "setup"]
     defined = {index: defined_names(cells[index].source) for index in ours}
     bound = set[str]().union(*(helper_names(cells[index].source) for index in ours))
-    said: dict[str, list[str]] = {}
+    said: dict[tuple[str, str], list[str]] = {}
     for name in objects:
         last = name.rpartition(".")[2]
         failed = {index for index, outcome in outcomes.items() if not outcome.ok}
         stopped = [cells[index].label for index in ours if last in defined[index] and index in failed]
         if stopped:
-            what = f"{stopped[-1]} ended before it defined {{}}"
+            what = ("{cell} ended before it defined {names}", stopped[-1])
         elif last in bound:
-            what = "no cell defines {} itself: the name only stands for the library's object, or for None"
+            what = ("no cell defines {names} itself: the name only stands for the library's object, or for None", "")
         else:
-            what = "no cell defines {}"
+            what = ("no cell defines {names}", "")
         said.setdefault(what, []).append(name)
-    return "; ".join(what.format(last_names(names)) for what, names in said.items())
+    return "; ".join(what.format(cell=cell, names=last_names(names)) for (what, cell), names in said.items())
 
 
 def without_later_imports(cells: Sequence[SourceCell], objects: Sequence[str]) -> list[SourceCell]:

@@ -8,6 +8,7 @@ from typing import Any
 from minigrad.checks import standins
 from minigrad.draw.graph import LARGEST, ExpressionGraph
 from minigrad.draw.watching import Watched
+from minigrad.exercises.telling import told
 
 _STYLE = """<style>.mg-wrong .mg-box{stroke:#cf222e;stroke-width:2.6}.mg-wrong .mg-back{fill:#b42318}
 @media(prefers-color-scheme:dark){.mg-wrong .mg-box{stroke:#ff7b72}.mg-wrong .mg-back{fill:#ff7b72}}</style>"""
@@ -54,7 +55,7 @@ class _Marked(ExpressionGraph):
     def _lines(self, node: Watched) -> list[str]:
         name = node.variable.name
         note = self._picture["notes"].get(name)
-        return [name] if note is None else [name, f"{self._picture['word']} {note}"]
+        return [name] if note is None else [name, f"{told(self._picture['word'])} {told(note)}"]
 
     def _box(self, key: int, centre: tuple[float, float], width: float, height: float, lines: list[str]) -> str:
         box = super()._box(key, centre, width, height, lines)

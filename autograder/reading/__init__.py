@@ -17,6 +17,7 @@ from typing import Any
 from autograder.common.effort import Effort
 from autograder.common.marker import exercise_of
 from autograder.common.unforeseen import unforeseen
+from autograder.course.tables import LANGUAGE
 from autograder.reading.damaged import decode, has_marks, sides, whole_cells
 from autograder.reading.exports import is_archive, is_page, is_script, page_cells, script_cells
 from autograder.reading.student_files import MAX_BYTES, MAX_CODE, Unreadable, too_large
@@ -76,12 +77,13 @@ class StudentCell:
 
 @dataclass(frozen=True)
 class StudentNotebook:
-    """A student's notebook: its cells in order, the lesson and release it says it is, and what was repaired."""
+    """A student's notebook: its cells in order, what it says of itself, and what was repaired."""
 
     cells: tuple[StudentCell, ...]
     lesson: str = ""
     stamp: str = ""
     notes: tuple[str, ...] = ()
+    language: str = ""
 
 
 def read_notebook(data: bytes) -> StudentNotebook:
@@ -152,7 +154,8 @@ def _notebook(document: Mapping[str, Any], notes: list[str]) -> StudentNotebook:
     if "read as" in document:
         notes.append(f"the notebook had the old format {document['read as']}; it was read as format 4")
     cells = tuple(_cells(document["cells"], notes))
-    return StudentNotebook(cells, _said(document, "lesson"), _said(document, "stamp"), tuple(notes))
+    lesson, stamp, language = (_said(document, key) for key in ("lesson", "stamp", "language"))
+    return StudentNotebook(cells, lesson, stamp, tuple(notes), language if LANGUAGE.fullmatch(language) else "")
 
 
 def _not_json(text: str, error: ValueError) -> str:
@@ -212,7 +215,8 @@ def _merged(ours: str, theirs: str) -> StudentNotebook | None:
         found = first or second
         return found and replace(found, notes=(f"{note.partition(';')[0]}; one version was read", *found.notes))
     cells = tuple(_both(first.cells, second.cells))
-    return StudentNotebook(cells, first.lesson, first.stamp or second.stamp, (note, *first.notes, *second.notes))
+    notes = (note, *first.notes, *second.notes)
+    return StudentNotebook(cells, first.lesson, first.stamp or second.stamp, notes, first.language)
 
 
 def _version(text: str) -> StudentNotebook | None:

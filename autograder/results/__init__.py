@@ -195,12 +195,14 @@ class Submission:
         exercises: One result for each of its exercises, in the course's order.
         notes: The repairs of the notebook as a whole, and the parts that were ignored.
         unreadable: Why the notebook could not be read; empty where it could.
+        language: The language that the notebook says it is in, such as "zh_CN"; empty for English.
     """
 
     lesson: str
     exercises: tuple[Graded, ...]
     notes: tuple[str, ...] = ()
     unreadable: str = ""
+    language: str = ""
 
     @property
     def earned(self) -> float:
@@ -226,6 +228,7 @@ class Submission:
             "unreadable": self.unreadable,
             "notes": list(self.notes),
             "exercises": [exercise.as_json() for exercise in self.exercises],
+            **({"language": self.language} if self.language else {}),
         }
 
     @classmethod
@@ -237,7 +240,7 @@ class Submission:
             TypeError: If a field is unknown.
         """
         exercises = tuple(Graded.from_json(exercise) for exercise in data["exercises"])
-        return cls(data["lesson"], exercises, tuple(data["notes"]), data["unreadable"])
+        return cls(data["lesson"], exercises, tuple(data["notes"]), data["unreadable"], data.get("language", ""))
 
 
 def format_points(points: float) -> str:

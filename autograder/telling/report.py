@@ -4,7 +4,7 @@ A report shows the points of each group, and for each failed test its title, wha
 drawn where a picture says more, a hint, the misconception's name, the sentence that the test enforces and where to
 read it again. It never shows a test's source, nor a wanted value that the test's author does not show. Text from a
 student's process is cleaned of control characters and escaped, so that it can neither steer a terminal nor put markup
-on a page.
+on a page. Sentences are exchanged as they are shown (`tongue.py`); results and JSON are English.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from autograder.common.unforeseen import unforeseen
-from autograder.results import Example, Graded, Submission, Verdict, format_points
+from autograder.library.speaking import Told, told
+from autograder.results import Example, Graded, GroupScore, Submission, Verdict, format_points
+from autograder.results.because import SECTION, source_of
 from autograder.results.pictures import as_svg, as_words
 from autograder.telling.plain_formulas import in_plain_text
 
@@ -31,13 +33,14 @@ MAX_TEXT = 700
 EXAMPLE_BEGINS, EXAMPLE_ENDS = "<!--example-->", "<!--/example-->"
 """Between them an HTML report holds an example; students' text is escaped and holds no comments."""
 
-_SECTION = re.compile(r"lesson (?P<lesson>\d\d), '(?P<title>[^']+)': (?P<sentence>.+)", re.DOTALL)
-_DOCSTRING = re.compile(r"(?P<object>[a-z]\w*(\.\w+)+): (?P<sentence>.+)", re.DOTALL)
-_TOGETHER = re.compile(r"(?P<objects>[a-z]\w*(?:\.\w+)+(?:, [\w.]+)* and [\w.]+): (?P<sentence>'.+)", re.DOTALL)
-# Between two docstrings: a quotation has ended, and the next begins with its name.
-_NEXT_DOCSTRING = re.compile(r"(?<=')[.,;]? +(?:and +)?(?=[a-z]\w*(?:\.\w+)+: ')")
-
 # A test that takes no argument has no input to show; several answers are asked for at once.
+_HINT: Told = "hint"
+_QUOTED: Told = "because"
+_AGAIN: Told = "read again"
+_INPUT: Told = "input"
+_RIGHT: Told = "right"
+_TOGETHER: Told = "together"
+
 _AT = re.compile(r" at \[(?P<place>\d{1,3})\](?= \(|$)")
 
 _DARK = re.compile(r"@media\(prefers-color-scheme:dark\)\{(?:[^{}<]*\{[^{}<]*\})*[^{}<]*\}")
@@ -57,55 +60,39 @@ def clean(text: str, limit: int = MAX_TEXT) -> str:
     return kept if len(kept) <= limit else kept[:limit].rstrip() + " ... (cut here)"
 
 
+def _said(text: str) -> str:
+    """A sentence as it is shown: with what students' code said cleaned, in the language of the report."""
+    return told(clean(text))
+
+
 def _explanations(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """The labelled lines that follow the example of a failed test."""
-    sentences, place = _source(verdict.because)
+    """The labelled lines that follow the example of a failed test, with English labels."""
+    sentences, place = source_of(verdict.because)
     counted = verdict.counted_in and f"in the group {verdict.counted_in}: it follows from the mistake there"
     named = (
         ("counted once", counted),
-        ("hint", verdict.hint),
+        (_HINT, verdict.hint),
         ("typical cause", verdict.misconception.replace("-", " ")),
-        *(("because", in_plain_text(sentence, is_markdown=False)) for sentence in sentences),
-        ("read again", place),
+        *((_QUOTED, in_plain_text(told(sentence), is_markdown=False)) for sentence in sentences),
+        (_AGAIN, place),
     )
     for label, text in named:
         if text:
-            yield label, clean(text)
-
-
-def _source(because: str) -> tuple[list[str], str]:
-    """The sentences that a test enforces, and where they stand."""
-    if found := _SECTION.fullmatch(because):
-        return [found["sentence"]], f"lesson {found['lesson']}, '{found['title']}'"
-    if found := _TOGETHER.fullmatch(because):
-        return [found["sentence"]], f"the docstrings of {found['objects']}"
-    parts = _NEXT_DOCSTRING.split(because)
-    named = [found for part in parts if (found := _DOCSTRING.fullmatch(part))]
-    if len(named) < len(parts):
-        return [because], ""
-    if len(named) == 1:
-        return [_unquoted(named[0]["sentence"])], f"the docstring of {named[0]['object']}"
-    objects = list(dict.fromkeys(found["object"] for found in named))
-    return parts, f"the docstring{'s' * (len(objects) > 1)} of {', '.join(objects)}"
-
-
-def _unquoted(sentence: str) -> str:
-    """A quotation without its marks, unless there are several."""
-    inner = sentence[1:-1]
-    return inner if sentence == f"'{inner}'" and not re.search(r"'[,; ]|[ (]'", inner) else sentence
+            yield label, _said(text)
 
 
 def example_rows(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """The table of an example: what went in, what came unless it is drawn, what was right where it may be shown."""
     example = verdict.example or Example()
     if not example.given and not example.withheld and (found := _AT.search(verdict.reason)):
-        yield f"at [{found['place']}]", f"element number {int(found['place']) + 1} of what the test asked for"
+        said = told(f"element number {int(found['place']) + 1} of what the test asked for")
+        yield told(f"at [{found['place']}]"), said
     for number, (name, value) in enumerate(example.given):
-        yield "" if number else "input", clean(f"{name} = {value}" if name else value)
+        yield "" if number else told(_INPUT), clean(f"{name} = {value}") if name else _said(value)
     if example.came and example.picture is None and example.came not in verdict.reason:
-        yield "your code gave", clean(example.came)
+        yield told("your code gave"), clean(example.came)
     if example.wanted:
-        yield "right", clean(example.wanted)
+        yield told(_RIGHT), clean(example.wanted)
 
 
 def _withheld(graded: Graded) -> Iterator[str]:
@@ -116,28 +103,31 @@ def _withheld(graded: Graded) -> Iterator[str]:
 
 def _headline(graded: Graded) -> str:
     earned, points = format_points(graded.earned), format_points(graded.points)
-    return f"{graded.exercise}: {earned} of {points} points"
+    return told(f"{graded.exercise}: {earned} of {points} points")
+
+
+def _score(group: GroupScore) -> str:
+    return told(f"{format_points(group.earned)} of {format_points(group.points)}")
 
 
 def _rich_exercise(graded: Graded) -> list[Text]:
     try:
         return list(_rich_lines(graded))
     except Exception as error:  # whatever one exercise's text does, the others have their reports
-        return [Text(_headline(graded)), Text(f"  {unforeseen('this report', error)}")]
+        return [Text(_headline(graded)), Text(f"  {told(unforeseen('this report', error))}")]
 
 
 def _rich_lines(graded: Graded) -> Iterator[Text]:
     yield Text(_headline(graded), style="bold green" if graded.full else "bold red")
     if graded.reason:
-        yield Text(f"  {clean(graded.reason)}")
+        yield Text(f"  {_said(graded.reason)}")
     for group in graded.groups if graded.verdicts else ():
         mark = "green" if group.earned == group.points else "red"
-        score = f"{format_points(group.earned)} of {format_points(group.points)}"
-        yield Text.assemble(f"  {group.name}: ", (score, mark))
+        yield Text.assemble(f"  {group.name}: ", (_score(group), mark))
     for verdict, more in _joined(graded):
         yield from _rich_verdict(verdict, more)
     for note in (*_withheld(graded), *graded.notes):
-        yield Text(f"  note: {clean(note)}", style="yellow")
+        yield Text(f"  {told('note: ')}{_said(note)}", style="yellow")
 
 
 def _joined(graded: Graded) -> Iterator[tuple[Verdict, str]]:
@@ -147,13 +137,13 @@ def _joined(graded: Graded) -> Iterator[tuple[Verdict, str]]:
         count = counts.pop((verdict.group, verdict.reason), 0) if verdict.failure else 1
         more = "1 more test fails" if count == 2 else f"{count - 1} more tests fail"
         if count:
-            yield verdict, f"{more} for the same reason." if count > 1 else ""
+            yield verdict, told(f"{more} for the same reason.") if count > 1 else ""
 
 
 def _rich_verdict(verdict: Verdict, more: str) -> Iterator[Text]:
-    yield Text.assemble(("  ✗ ", "red"), verdict.title)
+    yield Text.assemble(("  ✗ ", "red"), told(verdict.title))
     if verdict.reason:
-        yield _indented(clean(verdict.reason))
+        yield _indented(_said(verdict.reason))
     rows = list(example_rows(verdict))
     width = 2 + max((len(label) for label, _ in rows), default=0)
     for label, value in rows:
@@ -162,7 +152,7 @@ def _rich_verdict(verdict: Verdict, more: str) -> Iterator[Text]:
     if picture:
         yield _indented("\n".join(f"  | {clean(line)}" for line in picture))
     for label, text in _explanations(verdict):
-        yield _indented(f"{label}: {text}")
+        yield _indented(f"{told(label)}: {text}")
     if more:
         yield _indented(more)
 
@@ -175,12 +165,11 @@ def as_rich(submission: Submission) -> RenderableType:
     """The report on a notebook for a terminal."""
     lines: list[RenderableType] = []
     if submission.unreadable:
-        lines.append(Text(clean(submission.unreadable), style="bold red"))
-    lines += [Text(f"note: {clean(note)}", style="yellow") for note in submission.notes]
+        lines.append(Text(_said(submission.unreadable), style="bold red"))
+    lines += [Text(f"{told('note: ')}{_said(note)}", style="yellow") for note in submission.notes]
     for graded in submission.exercises:
         lines += [Text(), *_rich_exercise(graded)] if lines else _rich_exercise(graded)
-    total = f"{format_points(submission.earned)} of {format_points(submission.points)} points"
-    lines += [Text(), Text(f"{submission.lesson}: {total}", style="bold")]
+    lines += [Text(), Text(f"{submission.lesson}: {_total([submission])}", style="bold")]
     return Group(*lines)
 
 
@@ -195,7 +184,7 @@ def as_text(report: Graded | Submission) -> str:
 
 def _paragraphs(kind: str, texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
-        yield f'<p class="{kind}">{html.escape(clean(text))}</p>'
+        yield f'<p class="{kind}">{html.escape(_said(text))}</p>'
 
 
 def _with_code(text: str) -> str:
@@ -204,14 +193,14 @@ def _with_code(text: str) -> str:
 
 
 def _html_verdict(verdict: Verdict, more: str, lesson: str) -> str:
-    title = _with_code(verdict.title)
-    details = [f"<div>{html.escape(clean(verdict.reason))}</div>"] if verdict.reason else []
+    title = _with_code(told(verdict.title))
+    details = [f"<div>{html.escape(_said(verdict.reason))}</div>"] if verdict.reason else []
     details += [*_html_example(verdict)]
     for label, text in _explanations(verdict):
         shown = _with_code(text)
-        if label == "read again":
+        if label == _AGAIN:
             shown = _linked(verdict.because, lesson, shown)
-        details.append(f'<div><span class="dim">{label}:</span> {shown}</div>')
+        details.append(f'<div><span class="dim">{told(label)}:</span> {shown}</div>')
     details += [f"<div>{more}</div>"] if more else []
     return f'<li><span class="bad">✗</span> <b>{title}</b>{"".join(details)}</li>'
 
@@ -229,10 +218,11 @@ def _html_example(verdict: Verdict) -> Iterator[str]:
 
 def _linked(because: str, lesson: str, shown: str) -> str:
     """The place to read again, as a link where it is a heading of the same notebook."""
-    found = _SECTION.fullmatch(because)
+    found = SECTION.fullmatch(because)
     if found is None or found["lesson"] != lesson[:2]:
         return shown
-    anchor = html.escape(found["title"].replace(" ", "-"), quote=True)  # as nbconvert names its headings
+    title = told(f"{found['lesson']} '{found['title']}'")[4:-1]
+    anchor = html.escape(title.replace(" ", "-"), quote=True)  # as nbconvert names its headings
     return f'<a href="#{anchor}">{shown}</a>'
 
 
@@ -245,7 +235,7 @@ def _html_body(graded: Graded, lesson: str) -> Iterator[str]:
         rows = "".join(
             f"<tr><td>{html.escape(group.name)}</td>"
             f'<td class="{"good" if group.earned == group.points else "bad"}">'
-            f"{format_points(group.earned)} of {format_points(group.points)}</td></tr>"
+            f"{_score(group)}</td></tr>"
             for group in graded.groups
         )
         yield f"<table>{rows}</table>"
@@ -297,29 +287,32 @@ def contents(
 def _contents_row(graded: Graded, anchor: str, earned: float) -> str:
     colour = "good" if earned >= graded.points else "bad"
     said = graded.reason or next((verdict.title for verdict in graded.failures), "")
-    first = clean(said, limit=160).partition("\n")[0]
+    score = told(f"{format_points(earned)} of {format_points(graded.points)}")
+    first = told(clean(said, limit=160).partition("\n")[0])
     return (
         f'<tr><td><a href="#{html.escape(anchor, quote=True)}">{html.escape(graded.exercise)}</a></td>'
-        f'<td class="{colour} mg-points">{format_points(earned)} of {format_points(graded.points)}</td>'
+        f'<td class="{colour} mg-points">{score}</td>'
         f"<td>{html.escape(first)}</td></tr>"
     )
 
 
-def page(*submissions: Submission, changes: Sequence[Sequence[str]] = ()) -> str:
+def page(*submissions: Submission, changes: Sequence[Sequence[str]] = (), language: str = "") -> str:
     """The report on a notebook, or on several, as a whole HTML page.
 
     Args:
         submissions: The results.
         changes: For each of them the lines that say what has changed since the last report.
+        language: The language that is spoken, such as "zh_CN"; empty for English.
     """
     lessons = [html.escape(each.lesson) for each in submissions]
+    title = told(f"{', '.join(lessons)}: report")
     several = len(submissions) > 1
     links = "".join(f'<li><a href="#{name}">{name}</a></li>' for name in lessons) if several else ""
-    told = changes or [()] * len(submissions)
-    sections = "".join(_lesson(each, changed) for each, changed in zip(submissions, told, strict=True))
+    changed = changes or [()] * len(submissions)
+    sections = "".join(_lesson(*each) for each in zip(submissions, changed, strict=True))
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{', '.join(lessons)}: report</title>"
+        f'<!doctype html><html lang="{language.replace("_", "-") or "en"}"><head><meta charset="utf-8">'
+        f"<title>{title}</title>"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><style>{_PAGE_STYLE}</style></head>'
         f"<body>{f'<h1>{_total(submissions)}</h1><ul>{links}</ul>' if several else ''}{sections}</body></html>\n"
@@ -328,7 +321,7 @@ def page(*submissions: Submission, changes: Sequence[Sequence[str]] = ()) -> str
 
 def _total(submissions: Iterable[Submission]) -> str:
     earned, points = (sum(getattr(each, name) for each in submissions) for name in ("earned", "points"))
-    return f"{format_points(earned)} of {format_points(points)} points"
+    return told(f"{format_points(earned)} of {format_points(points)} points")
 
 
 def together(submissions: Sequence[Submission], asked: Container[str] | None = None) -> str:
@@ -338,12 +331,12 @@ def together(submissions: Sequence[Submission], asked: Container[str] | None = N
         submissions: What was graded.
         asked: The exercises that the author's path asks for; all of them by default.
     """
-    total = f"together {_total(submissions)}"
+    total = f"{told(_TOGETHER)} {_total(submissions)}"
     graded = (each for submission in submissions for each in submission.exercises)
     gaps = (each.exercise for each in graded if each.earned < each.points and (asked is None or each.exercise in asked))
     if (gap := next(gaps, None)) is None:
-        return f"{total}. Next: `minigrad` says what to do."
-    return f"{total}. Next: {gap}: `minigrad hint {gap}`, `minigrad solution {gap}`."
+        return told(f"{total}. Next: `minigrad` says what to do.")
+    return told(f"{total}. Next: {gap}: `minigrad hint {gap}`, `minigrad solution {gap}`.")
 
 
 def _lesson(submission: Submission, changes: Iterable[str]) -> str:

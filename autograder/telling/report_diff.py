@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.common.files import write
+from autograder.library.speaking import told
 from autograder.results import Graded, Submission, format_points
 
 
@@ -89,15 +90,15 @@ def sentences(kept: Kept | None, new: Submission) -> list[str]:
     when = kept.when.astimezone().strftime("%Y-%m-%d %H:%M")
     changes = list(diff(kept.submission, new))
     if not changes:
-        return [f"Since the last time ({when}): nothing has changed."]
+        return [told(f"Since the last time ({when}): nothing has changed.")]
     arrow = f"{format_points(kept.submission.earned)} → {format_points(new.earned)}"
-    head = f"Since the last time ({when}): {arrow} of {format_points(new.points)} points"
+    head = told(f"Since the last time ({when}): {arrow} of {format_points(new.points)} points")
     return [head, *map(_line, changes)]
 
 
 def _line(change: Change) -> str:
-    parts = [f"{change.exercise}: {format_points(change.before)} → {format_points(change.after)}"]
-    parts[0] += f" of {format_points(change.points)} points"
-    parts += [f"won: {', '.join(change.won)}"] if change.won else []
-    parts += [f"lost: {', '.join(change.lost)}"] if change.lost else []
+    arrow = f"{format_points(change.before)} → {format_points(change.after)}"
+    parts = [told(f"{change.exercise}: {arrow} of {format_points(change.points)} points")]
+    parts += [told(f"won: {', '.join(change.won)}")] if change.won else []
+    parts += [told(f"lost: {', '.join(change.lost)}")] if change.lost else []
     return "; ".join(parts)

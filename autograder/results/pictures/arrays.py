@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.library.speaking import told
 from autograder.results.pictures.paper import CHARACTER, LINE, MARGIN, document, label, text
 
 MAX_CELLS = 48
@@ -112,8 +113,9 @@ def steps(shape: Sequence[int], came: Sequence[int], wanted: Sequence[int]) -> d
     indices = [",".join(map(str, index)) for index in np.ndindex(*shape)]
     lines, wrong = [], []
     for axis, (stride, right) in enumerate(zip(came, wanted, strict=True)):
-        lands = f"at ({indices[stride]})" if 0 <= stride < len(indices) else "outside"
-        lines.append(f"a step along axis {axis} passes {label(stride)}: it lands {lands}")
+        passes = f"a step along axis {axis} passes {label(stride)}"
+        is_inside = 0 <= stride < len(indices)
+        lines.append(f"{passes}: it lands at ({indices[stride]})" if is_inside else f"{passes}: it lands outside")
         if stride != right and 0 <= stride < len(indices):
             wrong.append([0, stride])
     storage = array("the storage, each element with its index", [indices], axes=False)
@@ -132,16 +134,27 @@ def words(picture: Mapping[str, Any]) -> list[str]:
             for i, row in enumerate(each["cells"])
         ]
         width = max(len(cell) for row in rows for cell in row)
-        note = f"   ({each['note']})" if each["note"] else ""
+        name, note = _words_of(each)
+        note = f"   ({note})" if note else ""
         drawn = ["".join(cell.rjust(width) for cell in row) for row in rows]
         if picture["beside"]:
-            lines.append((each["name"], drawn[0]))
+            lines.append((name, drawn[0]))
         else:
-            lines += [("", f"{each['name']}:{note}"), *(("", f"  {row}") for row in drawn)]
+            lines += [("", f"{name}:{note}"), *(("", f"  {row}") for row in drawn)]
     names, widest = max(len(name) for name, _ in lines), max(len(drawn) for _, drawn in lines)
     if picture["beside"]:
         return [f"{name.ljust(names)} {drawn.rjust(widest)}" for name, drawn in lines]
-    return [drawn for _, drawn in lines] + ([picture["note"]] if picture["note"] else [])
+    return [drawn for _, drawn in lines] + (["; ".join(_below(picture))] if picture["note"] else [])
+
+
+def _words_of(described: Mapping[str, Any]) -> list[str]:
+    """The name and the note of an array."""
+    return [told(each) for each in (described["name"], described["note"])]
+
+
+def _below(picture: Mapping[str, Any]) -> list[str]:
+    """The lines below a picture."""
+    return [told(line) for line in picture["note"].split("; ") if line]
 
 
 class _Panel:
@@ -150,7 +163,8 @@ class _Panel:
     def __init__(self, described: Mapping[str, Any], cell: float, *, named: bool) -> None:
         self.rows: list[list[str]] = described["cells"]
         self.columns = max(len(row) for row in self.rows)
-        self.title = described["name"] + (f"   {described['note']}" if described["note"] else "")
+        name, note = _words_of(described)
+        self.title = f"{name}   {note}".rstrip()
         self._wrong = {(i, j) for i, j in described["wrong"]}
         self._cell = cell
         self._named = named
@@ -205,10 +219,10 @@ def svg(picture: Mapping[str, Any]) -> str:
             parts.append(text(MARGIN, y + 16.0, panel.title, anchor="start"))
         y += panel.height + (3.0 if beside else 16.0)
     y -= 3.0 if beside else 16.0
-    lines = [line for line in picture["note"].split("; ") if line]
+    lines = _below(picture)
     for line in lines:
         y += LINE
         parts.append(text(left, y + 8.0, line, "mg-small", "start"))
         room = max(room, len(line) * 6.8)
-    title = " and ".join(each["name"] for each in described)
+    title = ", ".join(_words_of(each)[0] for each in described)
     return document(left + room + MARGIN, y + MARGIN + (8.0 if lines else 0.0), title, "; ".join(words(picture)), parts)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from autograder.library.speaking import Told, told
 from autograder.results.pictures.paper import label
+
+_AND: Told = " and "
+_NOWHERE: Told = "nowhere"
+_WRONG: Told = "wrong"
+_PLACE: Told = "place"
 
 Inputs = Mapping[str, Sequence[tuple[str, float | None]]]
 """For each result, in the order of computing, its inputs and the slopes there."""
@@ -55,11 +61,9 @@ def order(
         if places[x] and places[result] and places[x][0] < places[result][0]
     }
     wrong = [name for name in places if name in early or (len(places[name]) != 1) != (name in constants)]
-    notes = {name: " and ".join(map(str, found[:3])) or "nowhere" for name, found in places.items()}
-    notes = {name: note for name, note in notes.items() if name not in constants or note != "nowhere"}
-    return _picture(
-        {name: [(x, None) for x in used] for name, used in inputs.items()}, notes, wrong, "place", constants
-    )
+    notes = {name: _AND.join(map(str, found[:3])) or _NOWHERE for name, found in places.items()}
+    notes = {name: note for name, note in notes.items() if name not in constants or note != _NOWHERE}
+    return _picture({name: [(x, None) for x in used] for name, used in inputs.items()}, notes, wrong, _PLACE, constants)
 
 
 def _same(came: Any, wanted: Any) -> bool:
@@ -90,15 +94,17 @@ def words(picture: Mapping[str, Any]) -> list[str]:
     names = list(dict.fromkeys([*reversed(list(results)), *(x for used in results.values() for x, _ in used)]))
     lines = []
     for name in names:
-        used = " and ".join(x if slope is None else f"{x} (slope {slope:g})" for x, slope in results.get(name, ()))
+        inputs = results.get(name, ())
+        used = told(_AND).join(x if slope is None else told(f"{x} (slope {slope:g})") for x, slope in inputs)
         line = (
-            f"{name}, computed from {used}"
+            told(f"{name}, computed from {used}")
             if used
-            else f"{name}, a {'constant' if name in picture['constants'] else 'leaf'}"
+            else told(f"{name}, a {'constant' if name in picture['constants'] else 'leaf'}")
         )
         if name in picture["notes"]:
-            line += f": {picture['word']} {picture['notes'][name]}"
-        lines.append(line + ("   <- wrong" if name in picture["wrong"] else ""))
+            word, note = picture["word"], picture["notes"][name]
+            line += f": {told(word)} {told(note)}"
+        lines.append(line + (f"   <- {told(_WRONG)}" if name in picture["wrong"] else ""))
     return lines
 
 

@@ -97,6 +97,17 @@ def test_untouched_round_trip(student, master):
     assert states(grafted) == {"demo.f": "answered", "demo.pair": "answered"}
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [("zh_CN", "zh_CN"), ("de", "de"), (None, ""), (1, ""), ("\ud800", ""), ("../" * 9, ""), ("e" * 99, "")],
+)
+def test_the_language_of_a_notebook_is_kept(student, master, said, kept):
+    """Also when the clean notebook is read again; what is no language's name is none."""
+    student.metadata.minigrad.language = said
+    grafted = run(student, master)
+    assert grafted.language == run(grafted.notebook, master).language == kept
+
+
 def test_only_text_is_taken(student, master):
     """Outputs, tags, points, execution counts and kernels of the submission do not survive."""
     student.cells[3].metadata.nbgrader.points = 1000

@@ -200,7 +200,7 @@ def test_reports_show_examples():
     text, page = as_text(report), as_html(report, lesson="03_backprop")
     for words in ("input: shape = [2, 3]", "right: [4.5]", "x, a leaf: grad 110   <- wrong", "because: they add"):
         assert words in text
-    assert "read again: lesson 03, 'Two paths'" in text
+    assert "read again: lesson 03 'Two paths'" in text
     for words in ("shape = [2, 3]", "[4.5]", "<svg", "grad 110", 'href="#Two-paths"'):
         assert words in page
     assert "href" not in as_html(report, lesson="02_chain_rule")

@@ -72,7 +72,7 @@ def test_text_has_everything_a_student_needs(graded):
         "hint: each use adds",
         "typical cause: gradient overwritten",
         "because: gradients are summed",
-        "read again: lesson 03, 'Two paths'",
+        "read again: lesson 03 'Two paths'",
         "note: a cell was moved",
     ):
         assert words in text
