@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -25,6 +26,9 @@ __all__ = ["BookError", "executed"]
 
 CUT_SHORT = "fewer than planned"
 """A lesson prints these words where its limit of time stops a training."""
+
+LIMIT = re.compile(r"^seconds = [\d.]+$", re.MULTILINE)
+"""A lesson's limit of time. Its text tells a reader on a slow computer to raise it, and a build does so too."""
 
 SECONDS = 600
 """Most seconds of one cell."""
@@ -101,6 +105,9 @@ def _execute(name: str, notebook: Notebook, threads: Mapping[str, str]) -> Noteb
     with tempfile.TemporaryDirectory() as alone:
         folder = Path(alone, "lessons")
         folder.mkdir()
+        sources = [cell.source for cell in notebook.cells]
+        for cell in notebook.cells:
+            cell.source = LIMIT.sub(f"seconds = {SECONDS}", cell.source)
         client = NotebookClient(
             notebook,
             timeout=SECONDS,
@@ -116,7 +123,8 @@ def _execute(name: str, notebook: Notebook, threads: Mapping[str, str]) -> Noteb
         # Not `execute`, which leaves a loop open in each thread.
         env = {**untraced, **threads, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
         asyncio.run(client.async_execute(env=env))
-    for cell in notebook.cells:
+    for cell, source in zip(notebook.cells, sources, strict=True):
+        cell.source = source
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
                 raise BookError(f"{name}: the cell {cell.source[:60]!r} raises {output.ename}: {output.evalue}")

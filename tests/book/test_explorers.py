@@ -259,6 +259,14 @@ def test_a_lesson_of_the_book_takes_nothing_from_folders_beside(tmp_path, monkey
     assert "derivatives.central_difference" in said.text and "yours" not in said.text
 
 
+def test_a_busy_machine_shortens_no_training(tmp_path):
+    """A page is made of all steps, however long they take here; the text of its cell is the reader's."""
+    cell = "seconds = 60.0\nprint(min(300, int(seconds / 0.29)), 'steps')"  # a step that takes 0.29 s
+    lesson = SimpleNamespace(source=notebook(cell))
+    (made,) = executed({"a_lesson": lesson}, tmp_path, lambda _: None)["a_lesson"].cells
+    assert (made.source, made.outputs[0].text) == (cell, "300 steps\n")
+
+
 def test_a_training_that_is_cut_short_fails_the_book(tmp_path):
     """A build on a busy machine prints no network that has hardly begun."""
     lesson = SimpleNamespace(source=notebook("print('143 steps, fewer than planned. The milestone comes after 300:')"))
