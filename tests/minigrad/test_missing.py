@@ -143,8 +143,26 @@ def test_what_asks_for_names_still_works():
         assert {*sys.modules[module].__all__} <= {*names}
     with pytest.raises(AttributeError, match="has no attribute '_array'"):
         _ = mg.Tensor.__new__(mg.Tensor)._array  # an unfinished tensor: no endless recursion
-    with pytest.raises(ImportError, match="cannot import name 'Fold'"):
-        exec("from minigrad.nn import Fold")
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        (
+            "from minigrad.utils.data import DataLoader",
+            "torch's utils is not in minigrad; use minigrad.data, which has Dataset and DataLoader",
+        ),
+        ("import minigrad.amp", "torch's amp is not in minigrad; use float32 throughout, and leave amp out"),
+        ("from minigrad.nn import Dropout1d", "torch's Dropout1d is not in minigrad; use minigrad.nn.Dropout"),
+        ("import minigrad.tensr", "No module named 'minigrad.tensr'"),
+        ("from minigrad.nn import Liner", "cannot import name 'Liner'"),
+    ],
+)
+def test_an_import_gets_the_same_sentence(statement, sentence):
+    """A line of a script for PyTorch, with minigrad in its place; what is misspelt gets Python's words."""
+    with pytest.raises(ImportError) as caught:
+        exec(statement)
+    assert str(caught.value).startswith(sentence)
 
 
 def test_the_list_is_read_when_it_is_needed():

@@ -9,6 +9,8 @@ refuses a keyword, and its words name the function and the keyword: only functio
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -49,7 +51,29 @@ def missing(place: str, name: str, owner: object) -> AttributeError:
         what = f"module {place!r}" if isinstance(owner, ModuleType) else f"{type(owner).__name__!r} object"
         return AttributeError(f"{what} has no attribute {name!r}", name=name, obj=owner)
     # Without its name Python suggests none: x.prod for x.cumprod would be no help.
-    return AttributeError(f"torch's {name} is not in minigrad{_instead(advice)}", obj=owner)
+    return AttributeError(_sentence(name, advice), obj=owner)
+
+
+def _sentence(name: str, advice: str) -> str:
+    return f"torch's {name} is not in minigrad{_instead(advice)}"
+
+
+class _Imports:
+    """The last of Python's finders: an import of a name that minigrad leaves out gets the same sentence."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
+        """Find nothing.
+
+        Raises:
+            ModuleNotFoundError: If it is a name of PyTorch's. The error carries no name: Python would drop the sentence
+                of ``from minigrad import NAME`` for words of its own.
+        """
+        if name.startswith("minigrad.") and (advice := left_out().get(name)) is not None:
+            raise ModuleNotFoundError(_sentence(name.rpartition(".")[2], advice))
+
+
+sys.meta_path.append(_Imports)
 
 
 def refused(called: str, error: TypeError) -> TypeError:
