@@ -6,6 +6,7 @@ Docstrings are plain text with backticks, indented code, and Google's sections. 
 
 import builtins
 import re
+from collections import Counter, defaultdict
 from typing import Any
 
 from docutils import nodes
@@ -87,6 +88,26 @@ def _public(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: no
     return nodes.reference("", "", contnode, internal=True, refuri=f"{refuri}#{shown.node_id}")
 
 
+def _lead_back(app: Sphinx, env: BuildEnvironment) -> None:
+    """Lead from a module's source to the pages that show it.
+
+    viewcode looks for all of a module's objects under the name of one module, the first that shows one of them, on the
+    page that was read last. Here it is the module that shows most of them, and its pages.
+    """
+    shown = {full: each.docname for full, each in env.domains.python_domain.objects.items() if not each.aliased}
+    by_last = defaultdict[str, list[str]](list)
+    for full in shown:
+        by_last[full.rpartition(".")[2]].append(full)
+    for module, entry in env._viewcode_modules.items():  # type: ignore[attr-defined]
+        if entry:
+            code, tags, used, _ = entry
+            fulls = [(name, full) for name in used for full in by_last[name.rpartition(".")[2]]]
+            owners = Counter(full.removesuffix(f".{name}") for name, full in fulls if full.endswith(f".{name}"))
+            owner = max(owners, key=lambda each: owners[each], default="")
+            pages = {name: shown.get(f"{owner}.{name}", page) for name, page in used.items()}
+            env._viewcode_modules[module] = code, tags, pages, owner  # type: ignore[attr-defined]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the steps."""
     app.setup_extension("sphinx.ext.napoleon")
@@ -94,4 +115,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", _after_napoleon, priority=600)
     app.connect("doctree-read", _without_builtins)
     app.connect("missing-reference", _public)
+    app.connect("env-updated", _lead_back)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

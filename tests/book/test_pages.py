@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from places import ROOT
@@ -18,7 +19,7 @@ from book.map import map_of
 from book.markdown import anchor, block, plain
 from book.misconceptions import misconceptions
 from book.reference import reference
-from book.site.docstrings import as_restructured
+from book.site.docstrings import _lead_back, as_restructured
 from minigrad.draw.course_map import reduced
 
 FACTS = Facts()
@@ -176,3 +177,17 @@ def test_docstrings_show_their_signs_and_code():
     given = ["A shape (*x).", "", "    a * b", "", "Returns:", "    |x| of `a*b`.", "", ">>> 2 * 3", "6"]
     made = ["A shape (\\*x).", "", "::", "", "    a * b", "", "Returns:", "    \\|x\\| of `a*b`.", "", *given[-2:]]
     assert as_restructured(given) == made
+
+
+def test_a_source_leads_back_to_the_pages_that_show_it():
+    """Each name under the module that shows most of them, whichever page was read first or last; not under an alias."""
+    names = ("Error", "Error.told", "Other")
+    places = {f"minigrad.inside.{name}": ("errors", True) for name in names}
+    places |= {"minigrad.scalar.Error": ("scalar", False)}
+    places |= {f"minigrad.errors.{name}": ("errors", False) for name in names}
+    objects = {full: SimpleNamespace(docname=page, aliased=aliased) for full, (page, aliased) in places.items()}
+    used = {"Error": "scalar", "Error.told": "errors", "Other": "errors"}
+    modules = {"minigrad.inside": ("code", {}, used, "minigrad.scalar"), "minigrad.c": False}
+    domains = SimpleNamespace(python_domain=SimpleNamespace(objects=objects))
+    _lead_back(None, SimpleNamespace(domains=domains, _viewcode_modules=modules))
+    assert modules["minigrad.inside"] == ("code", {}, dict.fromkeys(used, "errors"), "minigrad.errors")
