@@ -20,6 +20,7 @@ import minigrad
 from autograder.building.build import build_lesson
 from autograder.building.minutes import HEAD, lesson_minutes, minutes_of, sections_of
 from autograder.building.slicing import slice_exercise
+from minigrad.checks import runner
 from minigrad.exercises.syllabus import course, in_hours
 from minigrad.tutor.hints import TIERS
 
@@ -207,6 +208,14 @@ def test_links(name):
     anchors = {"#" + title.replace(" ", "-") for title in headings(text)}  # as Jupyter makes them
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(text)):
         assert target in anchors or "://" in target or (ROOT / "notebooks" / target).is_file(), target
+
+
+@pytest.mark.parametrize("exercise", COURSE.exercises)
+def test_what_a_check_says_to_read_again(exercise):
+    """The section is in the lesson under this title."""
+    for _, place in runner._tests_of(exercise):
+        number, title = re.fullmatch(r"(\w+) '(.+)'", place).groups()
+        assert title in headings(LESSONS[BY_NUMBER[number]])
 
 
 def section_free(text):
