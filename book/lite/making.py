@@ -29,6 +29,7 @@ from minigrad.machine.files import write
 __all__ = ["Site", "make", "ready"]
 
 STAMP = "made-of.json"
+LESSON = Path(__file__).with_name("lesson.js")
 EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
 SHARE = Path(sys.prefix) / "share" / "jupyter" / "labextensions"
 TITLES = {"numpy": "NumPy", "matplotlib": "Matplotlib"}
@@ -86,6 +87,7 @@ def make(places: Places, *, packages: Path | None = None, edition: bool = False,
     _write_settings(places)
     tell("putting the site together")
     _jupyterlite(places)
+    _open_a_lesson(places.site)
     write(stamp, json.dumps({"made of": made_of, "missing": missing}).encode())
     return _site(places, missing)
 
@@ -103,7 +105,7 @@ def ready() -> None:
 def _made_of(packages: Path | None, edition: bool) -> str:
     """A hash of all that the site is made of; of a folder of packages, the names and sizes."""
     given = sorted(f"{each.name} {each.stat().st_size}" for each in packages.iterdir()) if packages else []
-    texts = [*Path(__file__).parent.glob("*.py"), *lessons(ROOT / "notebooks"), ROOT / "constraints.txt"]
+    texts = [*Path(__file__).parent.glob("*.py"), LESSON, *lessons(ROOT / "notebooks"), ROOT / "constraints.txt"]
     texts += [ROOT / "book" / "wording.py", *(ROOT / "course" / "locale").glob(f"*/LC_MESSAGES/{BOXES}.po")]
     day = str(dt.date.today()) if edition else ""
     return hash_of(of_library(), of_files(texts), day, *given)
@@ -202,6 +204,14 @@ def _jupyterlite(places: Places) -> None:
     )
     if done.returncode or not (places.site / "index.html").is_file():
         raise LiteError(f"JupyterLite fails:\n{(done.stderr or done.stdout)[-2000:]}")
+
+
+def _open_a_lesson(site: Path) -> None:
+    """Let JupyterLab open a lesson whatever the address says: the script runs before anything else in its page."""
+    write(site / LESSON.name, LESSON.read_bytes())
+    page = site / "lab" / "index.html"
+    script = f'<script src="../{LESSON.name}" data-first="{lessons(ROOT / "notebooks")[0].name}"></script>'
+    write(page, page.read_text(encoding="utf-8").replace("<head>", f"<head>\n    {script}", 1).encode())
 
 
 def _site(places: Places, missing: Sequence[str]) -> Site:
