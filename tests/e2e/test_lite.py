@@ -1,19 +1,18 @@
 """The site of `make lite`: Python in the browser, there and in the book's pages, and no other host asked."""
 
 import json
+import os
 import re
-import socket
 import subprocess
 import sys
 import time
-import urllib.request
-from contextlib import contextmanager
 
 import nbformat
 import pytest
 from axe import serious
 from lab import window
 from playwright.sync_api import expect
+from serving import served
 
 from autograder.building.slicing import slice_exercise
 from autograder.course.loading import load_course
@@ -26,6 +25,7 @@ from book.making import SITE as SPHINX
 
 COURSE = load_course()
 SITE = Places().site
+IN_PLACE = ("00_fundamentals", "01_numerical_derivatives", "02_chain_rule", "03_backprop")
 PATIENCE = 240_000  # milliseconds: Python itself is loaded with the first cell
 
 NEW_TEXT = """from pathlib import Path
@@ -37,28 +37,6 @@ browser.lessons()
 browser.update()"""
 
 pytestmark = pytest.mark.full("Python in a browser, in the site of `make lite`")
-
-
-@contextmanager
-def served(folder):
-    """The address of a folder."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder), str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(address, timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield address
-    finally:
-        server.terminate()
-        server.wait()
 
 
 @pytest.fixture(scope="module")
@@ -82,20 +60,23 @@ def site(made):
 
 @pytest.fixture(scope="module")
 def pages(made, tmp_path_factory):
-    """The address of the book's page of lesson 00, as printed without results but one, with the site beside it."""
+    """The address of the book's pages of these lessons, printed without results but one, with the site beside them."""
     facts, folder = Facts(), tmp_path_factory.mktemp("book")
-    lesson, source, html = facts.lessons["00_fundamentals"], folder / "source", folder / "html"
-    page = lesson_page(facts, lesson, lesson.source, run=address_of("00_fundamentals", "../run/"))
-    printed = next(cell for cell in page.cells if cell.source.endswith("sub(5.0, 3.0)"))
-    printed.outputs = [nbformat.v4.new_output("stream", text="as printed")]
+    source, html = folder / "source", folder / "html"
     (source / "lessons").mkdir(parents=True)
-    (source / "lessons" / "00_fundamentals.ipynb").write_text(nbformat.writes(page))
-    (source / "index.md").write_text("# minigrad\n\n```{toctree}\nlessons/00_fundamentals\n```\n")
+    for name in IN_PLACE:
+        lesson = facts.lessons[name]
+        page = lesson_page(facts, lesson, lesson.source, run=address_of(name, "../run/"))
+        for cell in page.cells:
+            if cell.source.endswith("sub(5.0, 3.0)"):
+                cell.outputs = [nbformat.v4.new_output("stream", text="as printed")]
+        (source / "lessons" / f"{name}.ipynb").write_text(nbformat.writes(page))
+    (source / "index.md").write_text("# minigrad\n\n```{toctree}\n:glob:\n\nlessons/*\n```\n")
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(SPHINX), str(source), str(html)]
     subprocess.run(command, check=True, capture_output=True)
     (html / "run").symlink_to(made)
     with served(html) as address:
-        yield f"{address}/lessons/00_fundamentals.html"
+        yield f"{address}/lessons/"
 
 
 @pytest.fixture
@@ -198,13 +179,31 @@ def test_a_lesson_with_numpy(student):
     lab.picture("1-left-out")
 
 
-class Cell:
-    """A cell of the book's page, found by a line of its code."""
+def test_a_lesson_is_open_whatever_the_address_says(browser, site):
+    """The site's root leads to the first lesson; a reload, and the root the next time, to the one that was open."""
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    tab = page.locator(".lm-DockPanel .lm-TabBar-tabLabel")
+    page.goto(site)
+    expect(tab).to_have_text("00_fundamentals.ipynb", timeout=PATIENCE)
+    page.goto(address_of("03_backprop", f"{site}/", "zh_CN"))
+    for again in (page.reload, lambda: page.goto(site)):
+        expect(tab).to_have_text("03_backprop.ipynb", timeout=PATIENCE)
+        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for()
+        assert "path" not in page.url, "JupyterLite took it out"
+        again()
+    expect(tab).to_have_text("03_backprop.ipynb", timeout=PATIENCE)
+    page.close()
 
-    def __init__(self, page, line):
+
+class Cell:
+    """A cell of the book's page, found by its number or by a line of its code."""
+
+    def __init__(self, page, which):
         self.page = page
         codes = page.locator("pre[contenteditable]")
-        self.number = next(n for n, text in enumerate(codes.all_inner_texts()) if line in text)
+        lines = enumerate(codes.all_inner_texts())
+        self.number = which if isinstance(which, int) else next(n for n, text in lines if which in text)
         self.code = codes.nth(self.number)
         self.box = self.code.locator("xpath=ancestor::*[contains(@class, 'cell ') or contains(@class, 'exercise ')][1]")
         self.button = self.box.locator(".cell-bar button").first
@@ -218,6 +217,7 @@ class Cell:
 
     def run(self):
         """Run it by keyboard, wait until it is done, and return what came out."""
+        self.code.evaluate("code => code.closest('details')?.setAttribute('open', '')")
         self.code.click()
         self.page.keyboard.press("Shift+Enter")
         expect(self.output).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
@@ -229,14 +229,14 @@ def test_cells_of_the_book_run_in_place(browser, pages):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(pages)
+    page.goto(f"{pages}00_fundamentals.html")
     assert page.locator(".cell_output").inner_text().strip() == "as printed"
     assert page.locator("pre[contenteditable]").count() == 0
     begun = time.monotonic()
     page.get_by_role("button", name="Run the cells here").click()
     sub, fold = Cell(page, "return x - y"), Cell(page, "squares = map(")
     assert sub.run() == "2.0"
-    print(f"{time.monotonic() - begun:.1f} s from the button to the first result")
+    print(f"{time.monotonic() - begun:.1f} s from the button to the first result, load {os.getloadavg()[0]:.1f}")
 
     sub.write("print('mine')\nsubtract(7.0, 3.0)")
     assert sub.run().startswith("mine")
@@ -276,5 +276,27 @@ def test_cells_of_the_book_run_in_place(browser, pages):
     assert sub.code.inner_text() == "older"
     sub.box.get_by_role("button", name="Back to the site's text").click()
     assert "return x - y" in sub.code.inner_text()
-    assert [url for url in asked if not url.startswith((pages.rpartition("/lessons/")[0], "data:"))] == []
+    assert [url for url in asked if not url.startswith((pages.removesuffix("lessons/"), "data:"))] == []
+    page.close()
+
+
+@pytest.mark.parametrize("lesson", IN_PLACE)
+def test_every_cell_of_a_lesson_runs_in_place(browser, pages, lesson):
+    """In order, on demand: an exercise that is not written says so and spoils no later cell; every picture has room."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{pages}{lesson}.html")
+    page.get_by_role("button", name="Run the cells here").click()
+    begun, drawn = time.monotonic(), 0
+    for number in range(page.locator("pre[contenteditable]").count()):
+        cell = Cell(page, number)
+        said = cell.run()
+        assert cell.output.locator(".cell-error").count() == 0, (cell.code.inner_text(), said)
+        assert ("0 of 1 checks pass" in said) == cell.code.inner_text().startswith("# exercise: ")
+        assert "font cache" not in said
+        pictures = cell.output.locator("img, svg")
+        drawn += pictures.count()
+        room = cell.output.bounding_box()["width"] + 1
+        assert [box for each in pictures.all() if (box := each.bounding_box()) and box["width"] > room] == []
+    assert drawn > 2
+    print(f"{lesson}: all cells in {time.monotonic() - begun:.0f} s, load {os.getloadavg()[0]:.1f}")
     page.close()

@@ -2,23 +2,23 @@
 
 const MOST = 200_000; // characters that a cell may print: an endless loop fills no page
 const SOON = 100; // milliseconds between two messages of what is printed
+const KERNEL = ["ipython", "ipykernel", "comm", "pyodide-kernel"]; // what runs a cell that imports nothing
+const LIBRARY = "minigrad"; // and with it NumPy and Matplotlib, which take as long again
 const python = start();
+let asked = false;
 let text = "";
 let sent = 0;
 let room = MOST;
 
-/** Start Python as that site does (book/lite/making.py); widgets leave their states, as in the book (book/states.py). */
+/** Start Python with the kernel of that site; widgets leave their states, as in the book (book/states.py). */
 async function start() {
   const site = await new Promise((resolve) => (onmessage = ({ data }) => resolve(data)));
   onmessage = ({ data }) => run(data);
-  const asked = [`${site}jupyter-lite.json`, "states.py", "explorers.py", "needed.py"].map((each) => fetch(each));
-  const [lite, ...modules] = await Promise.all((await Promise.all(asked)).map((each) => each.text()));
-  const settings = JSON.parse(lite)["jupyter-config-data"].litePluginSettings;
-  const options = settings["@jupyterlite/pyodide-kernel-extension:kernel"].loadPyodideOptions;
+  const modules = ["states.py", "explorers.py", "needed.py"].map(async (name) => [name, await (await fetch(name)).text()]);
   importScripts(`${site}static/pyodide/pyodide.js`);
-  const pyodide = await loadPyodide({ ...options, indexURL: `${site}static/pyodide/` });
+  const pyodide = await loadPyodide({ indexURL: `${site}static/pyodide/`, packages: KERNEL });
   pyodide.FS.mkdir("book");
-  ["states", "explorers", "needed"].forEach((name, n) => pyodide.FS.writeFile(`book/${name}.py`, modules[n]));
+  for (const [name, text] of await Promise.all(modules)) pyodide.FS.writeFile(`book/${name}`, text);
   pyodide.runPython(`import pyodide_kernel
 pyodide_kernel.ipython_shell.extension_manager.load_extension("book.states")`);
   const explorers = pyodide.pyimport("book.explorers");
@@ -38,12 +38,14 @@ pyodide_kernel.ipython_shell.extension_manager.load_extension("book.states")`);
   ipython_shell.display_pub.clear_output_callback = () => postMessage({ kind: "clear" });
   ipython_shell.send_comm = () => {}; // nobody listens to widgets
   postMessage({ kind: "ready" });
-  return { kernel: kernel_instance, needed: pyodide.pyimport("book.needed").needed };
+  const library = () => pyodide.loadPackage(LIBRARY, { messageCallback() {} }); // nothing, if a cell has imported it
+  return { kernel: kernel_instance, needed: pyodide.pyimport("book.needed").needed, library };
 }
 
 /** Run the last of some cells, and before it those that it needs, until one fails. */
 async function run(cells) {
-  const { kernel, needed } = await python;
+  asked = true;
+  const { kernel, needed, library } = await python;
   const codes = cells.map(({ code }) => code);
   for (const n of [...needed(codes.slice(0, -1), codes.at(-1)), codes.length - 1]) {
     postMessage({ kind: "begin", number: cells[n].number });
@@ -56,6 +58,7 @@ async function run(cells) {
     if (failed) break;
   }
   postMessage({ kind: "rest" });
+  library();
 }
 
 function print(_, more) {
@@ -70,4 +73,7 @@ function flush() {
   sent = performance.now();
 }
 
-python.catch((error) => postMessage({ kind: "failed", text: String(error) }));
+python.then(
+  ({ library }) => asked || library(), // while the reader looks around
+  (error) => postMessage({ kind: "failed", text: String(error) }),
+);

@@ -14,7 +14,7 @@
   said.setAttribute("role", "status");
   let cells = [];
   let written = read();
-  let worker, ready, busy, running; // asked for, and run now
+  let worker, busy, running; // asked for, and run now
   let waiting = [];
 
   function read() {
@@ -158,7 +158,7 @@
   }
 
   function next() {
-    if (!ready || busy || !waiting.length) return;
+    if (!worker || busy || !waiting.length) return;
     busy = waiting.shift();
     const above = cells.filter((each) => each.number < busy.number && !each.ran);
     worker.postMessage([...above, busy].map((each) => ({ number: each.number, code: each.code(each === busy) })));
@@ -173,7 +173,7 @@
   /** An endless cell ends with its Python: all names are gone, and the next cell runs those above it anew. */
   function stop() {
     worker.terminate();
-    worker = ready = undefined;
+    worker = undefined;
     rest();
     for (const cell of cells) cell.ran = false;
     begin();
@@ -198,19 +198,17 @@
 
   const hear = {
     ready() {
-      ready = true;
       say(words.ready);
-      next();
     },
     failed({ text }) {
       worker.terminate();
-      worker = ready = undefined;
+      worker = undefined;
       rest();
       say(`${words.failed} ${text}`);
     },
     begin({ number }) {
       running = cells[number - 1];
-      running.ran = true;
+      running.ran = running !== busy || !running.unwritten(); // what needs it later runs its solution
       running.state("runs");
       running.output.replaceChildren();
       say(words.running, number);

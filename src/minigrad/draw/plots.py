@@ -7,7 +7,9 @@ touches pyplot: there is no current figure, and nothing to close.
 from __future__ import annotations
 
 import io
+import logging
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -109,6 +111,8 @@ def canvas(columns: int = 1, *, rows: int = 1, width: float = 6.0, height: float
         width: Of the whole figure, in inches.
         height: Likewise.
     """
+    if sys.platform == "emscripten":  # a browser keeps no list of fonts: before each first picture it would say so
+        logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
