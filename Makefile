@@ -47,7 +47,8 @@ build: $(GRADING) ## make the notebooks and the course from course/lessons and s
 	@$(BIN)/autograder build
 
 book: $(BOOK) ## make the site build/book/html: lessons with their results, where they run in the browser, and docs
-	@$(BIN)/python -m book $(if $(PYODIDE_PACKAGES),--packages '$(PYODIDE_PACKAGES)') $(if $(ADDRESS),--address '$(ADDRESS)')
+	@$(BIN)/python -m book $(if $(PYODIDE_PACKAGES),--packages '$(PYODIDE_PACKAGES)') $(if $(ADDRESS),--address '$(ADDRESS)') \
+		$(if $(RELEASES),--releases '$(RELEASES)')
 
 slides: $(BOOK) ## make build/slides, a deck for each lesson, of its headings, pictures and slips
 	@$(BIN)/python -m book.slides

@@ -30,6 +30,10 @@ def book(
     ] = None,
     run: Annotated[bool, typer.Option(help="Let lessons run in the site; this fetches Python for browsers.")] = True,
     address: Annotated[str, typer.Option(help="Where the site will be; cards of its links need it.")] = "",
+    releases: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="A folder of book-VERSION.tar.gz, sites to stay beside it."),
+    ] = None,
     fresh: Annotated[bool, typer.Option(help="Forget what was kept of earlier builds.")] = False,
 ) -> None:
     """Make build/book/html from the lessons, docs/, and the library; with the lessons that run in a browser."""
@@ -42,7 +46,8 @@ def book(
 
     try:
         lite = make_lite(Places(), packages=packages, tell=tell).folder if run else None
-        pages = make(Folders(), run=lite, address=address and address.rstrip("/") + "/", fresh=fresh, tell=tell)
+        place = address and address.rstrip("/") + "/"
+        pages = make(Folders(), run=lite, address=place, releases=releases, fresh=fresh, tell=tell)
     except LiteError as error:
         print(f"book: {error}\n`python -m book --no-run` makes the site without lessons that run", file=sys.stderr)
         raise SystemExit(1) from error

@@ -22,6 +22,7 @@ from book.misconceptions import misconceptions
 from book.places import EXTRA, ROOT, RUN, Folders
 from book.reference import reference
 from book.teaching import teaching
+from book.versions import archives, put_beside
 from minigrad.machine.files import write
 
 # After autograder's: it spares jsonschema an import of a second.
@@ -41,6 +42,7 @@ def make(
     *,
     run: Path | None = None,
     address: str = "",
+    releases: Path | None = None,
     fresh: bool = False,
     tell: Callable[[str], None] = print,
 ) -> int:
@@ -50,6 +52,7 @@ def make(
         folders: Where to.
         run: The site of `book.lite`, to be a part of this one; lessons then lead to where they run.
         address: Where the site will be, with a slash at its end: cards of links need their whole address.
+        releases: A folder with the sites of releases, to be put beside this one.
         fresh: Whether to forget what was kept of earlier builds.
         tell: Is told what happens.
 
@@ -57,11 +60,11 @@ def make(
         How many pages the site has.
 
     Raises:
-        BookError: If a lesson fails, or Sphinx finds fault with a page.
+        BookError: If a lesson fails, Sphinx finds fault with a page, or the site of a release cannot be unpacked.
     """
     if fresh:
         shutil.rmtree(folders.build, ignore_errors=True)
-    stamp, made_of = folders.build / STAMP, _made_of(run, address)
+    stamp, made_of = folders.build / STAMP, _made_of(run, address, releases)
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
         tell("nothing has changed")
         return _count(folders)
@@ -72,18 +75,22 @@ def make(
     shutil.rmtree(folders.run, ignore_errors=True)
     if run:
         shutil.copytree(run, folders.run)
+    put_beside(folders.html, releases)
     write(stamp, made_of.encode())
     return _count(folders)
 
 
-def _made_of(run: Path | None, address: str) -> str:
-    """A hash of all that the site is made of; of the part that runs, its own list of what it has."""
+def _made_of(run: Path | None, address: str, releases: Path | None) -> str:
+    """A hash of all that the site is made of; of the part that runs and of releases, when they were made."""
     paths = [ROOT / name for name in READ]
     files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
     kept = (
         file for file in files if file.is_file() and "__pycache__" not in file.parts and ".grades" not in file.parts
     )
-    return hash_of(of_library(), of_files(kept), address, *([str(run.stat().st_mtime_ns)] if run else []))
+    beside = [*([run] if run else []), *archives(releases).values()]
+    return hash_of(
+        of_library(), of_files(kept), address, *(f"{each.name} {each.stat().st_mtime_ns}" for each in beside)
+    )
 
 
 def _count(folders: Folders) -> int:

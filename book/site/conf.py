@@ -61,13 +61,14 @@ nitpick_ignore_regex = [
 html_theme = "furo"
 html_title = "minigrad"
 _BOOK = Path(__file__).parents[1]
+templates_path = ["templates"]
 html_static_path = [
     "static",
     str(Path(minigrad.__file__).parent / "widgets" / "widgets.css"),
     *(str(_BOOK / name) for name in ("states.py", "explorers.py", "needed.py")),  # for Python in cells-worker.js
 ]
-html_css_files = ["widgets.css", "book.css"]
-html_js_files = ["scrolling.js", ("explorers.js", {"defer": "defer"}), ("cells.js", {"defer": "defer"})]
+html_css_files = ["widgets.css", "book.css", "versions.css"]
+html_js_files = ["scrolling.js", *((name, {"defer": "defer"}) for name in ("explorers.js", "cells.js", "versions.js"))]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}

@@ -2,14 +2,17 @@
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 from html import unescape
 
 import nbformat
 import pytest
 from axe import serious
 from keyboard import walked
+from serving import served
 
 from book.cards import card
 from book.course_facts import Facts
@@ -21,6 +24,7 @@ from book.making import SITE
 from book.misconceptions import misconceptions
 from book.places import EXTRA, ROOT
 from book.teaching import teaching
+from book.versions import put_beside
 
 LESSON = "03_backprop"
 PAGES = [
@@ -170,4 +174,42 @@ def test_no_line_is_cut_on_paper(browser, site):
     assert window.evaluate(cut) > 0
     window.emulate_media(media="print")
     assert window.evaluate(cut) == 0
+    window.close()
+
+
+@in_a_browser
+def test_another_version_is_one_choice_away(browser, site, tmp_path):
+    """The side bar leads to the same page of a release, or to its front page; without JavaScript to a list of all."""
+    pages = shutil.copytree(site, tmp_path / "pages")
+    for version in ("0.2.0", "0.10.0"):
+        with tarfile.open(tmp_path / f"book-{version}.tar.gz", "w:gz", compresslevel=1) as packed:
+            packed.add(pages, ".")
+        (pages / "terms.html").unlink(missing_ok=True)
+    newest = shutil.copytree(site, tmp_path / "newest")
+    put_beside(newest, tmp_path)
+    with served(newest) as address:
+        window = browser.new_page(viewport={"width": 1280, "height": 900})
+        window.goto(f"{address}/terms.html")
+        choice = window.get_by_label("Version", exact=True)
+        assert choice.locator("option").all_inner_texts() == ["newest", "0.10.0", "0.2.0"]
+        assert serious(window) == []
+        for version, place in (("0.2.0", "0.2.0/terms.html"), ("newest", "terms.html"), ("0.10.0", "0.10.0/")):
+            choice.select_option(version)
+            window.wait_for_url(f"{address}/{place}")
+            assert choice.locator("option:checked").inner_text() == version
+        window.close()
+        plain = browser.new_page(java_script_enabled=False, viewport={"width": 1280, "height": 900})
+        plain.goto(f"{address}/0.2.0/terms.html")
+        plain.get_by_text("Other versions").click()
+        plain.get_by_text("0.10.0").click()
+        assert plain.url == f"{address}/0.10.0/index.html"
+        plain.close()
+
+
+@in_a_browser
+def test_one_version_has_no_choice(browser, site):
+    """As long as there is nothing to choose from, the side bar says nothing of it."""
+    window = browser.new_page(viewport={"width": 1280, "height": 900})
+    window.goto((site / "terms.html").as_uri())
+    assert not window.get_by_text("Other versions").is_visible()
     window.close()
