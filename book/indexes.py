@@ -17,13 +17,13 @@ def indexes(facts: Facts) -> Iterator[tuple[str, bytes]]:
     """Yield each index, by its place."""
     yield "exercises.md", _exercises(facts).encode()
     yield "lessons.md", _lessons(facts).encode()
-    listed = _toctree([f"{built.title} <misconceptions/{name}>" for name, built in facts.lessons.items()])
+    listed = _toctree(_numbered(facts, "misconceptions"))
     yield "misconceptions.md", joined(["# Known mistakes", listed]).encode()
 
 
 def _lessons(facts: Facts) -> str:
     head = "A line leads down from each lesson to those that build on it."
-    hidden = _toctree([f"lessons/{name}" for name in facts.lessons], hidden=True)
+    hidden = _toctree(_numbered(facts, "lessons"), hidden=True)
     return joined(["# The lessons", head, map_of(facts), hidden])
 
 
@@ -37,6 +37,11 @@ def _exercises(facts: Facts) -> str:
     total = sum(each.points for each in facts.exercises())
     head = f"{len(rows)} exercises with {total:g} points together."
     return joined(["# The exercises", head, "\n".join([heads, *rows])])
+
+
+def _numbered(facts: Facts, folder: str) -> list[str]:
+    """The page of each lesson in a folder, under its number and title."""
+    return [f"{number_of(name)} {built.title} <{folder}/{name}>" for name, built in facts.lessons.items()]
 
 
 def _toctree(pages: list[str], *, hidden: bool = False) -> str:

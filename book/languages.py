@@ -21,7 +21,7 @@ from autograder.course import Course, CourseError
 from book.course_facts import Facts
 from book.executing import BookError
 from book.front import front_page
-from book.lessons import lesson_page
+from book.lessons import lesson_page, number_of
 from book.lite.notebooks import address_of
 from book.markdown import joined
 from book.places import ROOT
@@ -101,7 +101,7 @@ def pages_in_other_languages(
     prose = prose_of_pages(facts)
     for language in facts.course.languages:
         known = {page: _complete(facts.course, language, page, prose[page]) for page in prose}
-        yield f"{language}/index.md", _front_page(facts, known["index"]).encode()
+        yield f"{language}/index.md", _front_page(facts, known).encode()
         yield f"{language}/terms.md", translate_with(known["terms"])(_text("terms")).encode()
         say = say_with(known[BOXES])
         for name, notebook in executed.items():
@@ -133,9 +133,11 @@ def _lesson(page: Notebook, language: str, translate: Translate) -> Notebook:
     return page
 
 
-def _front_page(facts: Facts, known: Mapping[str, str]) -> str:
-    text = translate_with(known)(_text("index"))
-    listed = "\n".join(["```{toctree}", ":maxdepth: 1", "", "terms", *(f"lessons/{n}" for n in facts.lessons), "```"])
+def _front_page(facts: Facts, known: Mapping[str, Mapping[str, str]]) -> str:
+    text = translate_with(known["index"])(_text("index"))
+    titles = {name: translate_with(known[name])(f"# {built.title}")[2:] for name, built in facts.lessons.items()}
+    lessons = (f"{number_of(name)} {title} <lessons/{name}>" for name, title in titles.items())
+    listed = "\n".join(["```{toctree}", ":maxdepth: 1", "", "terms", *lessons, "```"])
     return joined([*(each for each in paragraphs(text) if not each.startswith("```{toctree}")), listed])
 
 

@@ -103,7 +103,7 @@ def test_the_front_page_leads_to_the_lessons_of_its_language(notebooks):
     """The folded lists of the English front page are not there; its own lessons are."""
     front = dict(pages_in_other_languages(FACTS, notebooks))["zh_CN/index.md"].decode()
     assert front.count("{toctree}") == 1
-    assert "\nlessons/00_fundamentals\n" in front
+    assert "\n00 基础 <lessons/00_fundamentals>\n" in front
     assert "docs/student/*" not in front
 
 
