@@ -104,7 +104,7 @@ class Session:
         warm: How many sandboxes each process keeps, of several lessons.
 
     Raises:
-        CourseError: If the gradebook or an assignment cannot be used, or a reference answer loses points.
+        CourseError: If the gradebook, the groups or an assignment cannot be used, or a reference answer loses points.
     """
 
     def __init__(
@@ -121,6 +121,7 @@ class Session:
         self._course, self._root, self._limits = course, course.directory, course.serving
         self._assignments, self._status, self._say, self._isolation = tuple(assignments), status, say, isolation
         self._warm = warm
+        self._classmates = classlist.read_class_list(course)
         self._newest: dict[Work, HandIn] = {}
         self._at: dict[Work, HandIn] = {}
         self._done: set[str] = set()
@@ -135,7 +136,6 @@ class Session:
             back_up(self._course)
             self._hidden = hidden_of(self._root, self._assignments[0])
             self._state = self._follows()
-            self._classmates = classlist.read_class_list(self._course)
             self._inboxes = {name: Inbox(self._course, name) for name in self._assignments}
             self._recorders = {name: stack.enter_context(Recorder(self._root, name)) for name in self._assignments}
             cache = self._root / ".grades"
@@ -338,12 +338,13 @@ class Session:
 
     def _make_pages(self, hand_in: HandIn, outcome: Outcome | None) -> None:
         """Let the pages of a recorded hand-in be made for all of its group, while others are graded."""
-        assignment, group = hand_in.work.assignment, {*self._group(hand_in.work)}
-        if len(group) > 1:  # a member may be nobody whom the gradebook knows
-            group &= {*self._makers.feedback[assignment].students()}
-        self._recorded[hand_in] = _Recorded(outcome, group)
-        for student in sorted(group):
-            self._makers.add(assignment, student)
+        assignment, student = hand_in.work.assignment, hand_in.work.student
+        others = {*self._group(hand_in.work)} - {student}
+        if others:  # one of them may be nobody whom the gradebook knows
+            others.intersection_update(self._makers.feedback[assignment].students())
+        self._recorded[hand_in] = _Recorded(outcome, {student, *others})
+        for each in sorted({student, *others}):
+            self._makers.add(assignment, each)
 
     def _publish(self) -> None:
         """Hand out the pages that were made since the last time; a hand-in is done when its group has all of them."""
