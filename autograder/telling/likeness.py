@@ -46,6 +46,9 @@ MAX_TEXT = 200_000
 MAX_READ = 2_000_000
 """Longer texts are not even read; a notebook has no more code."""
 
+TOGETHER = " + "
+"""What stands between the names of a group, which is one author."""
+
 FEWEST = 5
 """A class of fewer answers says nothing of what is usual."""
 
@@ -253,8 +256,9 @@ def _read_any(text: str) -> tuple[list[str] | None, bool]:
 
 
 def _is_own(pair: Pair) -> bool:
-    """Return whether all that is like a student's answer is that student's own."""
-    return all(pair.one in PurePath(place).parts for place in (pair.other, *pair.also))
+    """Return whether all that is like an answer is its author's own, or by a member of the group that wrote it."""
+    authors = {*pair.one.split(TOGETHER)}
+    return all(authors & {*PurePath(place).parts} for place in (pair.other, *pair.also))
 
 
 def _pairs(features: Mapping[str, frozenset[int]], inside: int = 0) -> list[Pair]:

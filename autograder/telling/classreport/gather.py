@@ -17,6 +17,7 @@ from autograder.course import Course, CourseError
 from autograder.course.answers import variants, wrong_answers
 from autograder.course.classlist import ClassList, read_class_list
 from autograder.results.ledger import Entry, entries
+from autograder.telling.likeness import TOGETHER
 from autograder.telling.outside import Outside, read_outside
 
 
@@ -55,7 +56,7 @@ class ClassData:
 
     def author(self, assignment: str, student: str) -> str:
         """The student, or all members of the group: whose work a submission is."""
-        return student if self.classmates is None else " + ".join(self.classmates.members(assignment, student))
+        return student if self.classmates is None else TOGETHER.join(self.classmates.members(assignment, student))
 
     def places(self, assignments: Sequence[str], student: str) -> dict[str, str]:
         """A student's section and groups in some assignments; nothing where the class has none.

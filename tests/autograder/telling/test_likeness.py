@@ -183,6 +183,10 @@ def test_an_earlier_try_of_ones_own_is_no_likeness():
     places = {"old/s010/x.ipynb": old["s011"], "old/s021/x.ipynb": old["s022"]}
     found = compared(answers, outside=places).pairs
     assert [(pair.one, pair.other) for pair in found] == [("s020", "old/s021/x.ipynb")]
+    together = {"ada + s010" if student == "s010" else student: text for student, text in answers.items()}
+    assert [(pair.one, pair.other) for pair in compared(together, outside=places).pairs] == [
+        ("s020", "old/s021/x.ipynb")
+    ]
     again = compared(answers, outside={**places, "old/s033/x.ipynb": old["s011"]}).pairs
     assert ("s010", ("old/s033/x.ipynb",)) in [(pair.one, pair.also) for pair in again]
 
