@@ -41,6 +41,9 @@ _QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""
 _MARK = re.compile(r"(?<!\w)['\x22]|['\x22](?!\w)")
 """A quotation, and a mark of one; between letters it is an apostrophe."""
 
+_DATA = re.compile(r"\w*[\[({'\x22].*(?:[\])}'\x22]|\.\.\.)", re.DOTALL)
+"""A value as Python writes it, such as ``[1, 2]``, perhaps cut."""
+
 _MOST = 20
 """Sentences of one text that are looked up one by one; the rest counts as one."""
 
@@ -155,8 +158,8 @@ class Catalogue:
         return None
 
     def _are_known(self, values: Sequence[str]) -> bool:
-        """Return whether values are single words, or sentences with a translation."""
-        return all(" " not in each or self._value(each) != each for each in values)
+        """Return whether values are single words, data, or sentences with a translation."""
+        return all(" " not in each or _DATA.fullmatch(each) or self._value(each) != each for each in values)
 
     def _value(self, text: str) -> str:
         """Return a value as it is, unless it is a sentence, perhaps in quotes."""

@@ -13,6 +13,7 @@ GERMAN = Catalogue(
     {
         "all": "alle",
         "the second value": "der zweite Wert",
+        "got {0}": "bekam {0}",
         "got {0}, expected {1}": "{0} statt {1}",
         "got {0} of type {1}, expected {2}": "{0}, ein {1}, statt {2}",
         " at index {0}": " an der Stelle {0}",
@@ -61,7 +62,9 @@ def test_a_value_may_be_a_sentence_itself():
         ('got ["it\'s, expected y"], expected 3', '["it\'s, expected y"] statt 3'),
         (r"got 'x\', expected y', expected 3", r"'x\', expected y' statt 3"),
         ("got 3, expected 'x, expected y'", "3 statt 'x, expected y'"),
-        ("got 'x, expected y'", "got 'x, expected y'"),
+        ("got 'x, expected y'", "bekam 'x, expected y'"),
+        ("got [1, 2]", "bekam [1, 2]"),
+        ("got no such thing", "got no such thing"),
         ("got 'cut off..., expected 'cut off...", "'cut off... statt 'cut off..."),
     ],
 )
