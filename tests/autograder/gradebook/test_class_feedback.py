@@ -1,6 +1,7 @@
 """`autograder feedback`: the pages of nbgrader, in parallel, made again only where something has changed."""
 
 import hashlib
+import os
 import shutil
 
 import pytest
@@ -12,6 +13,8 @@ from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
 from autograder.cli import app
+from autograder.course import CourseError
+from autograder.gradebook.class_feedback import ClassFeedback
 from autograder.gradebook.recording import Recorder
 from autograder.gradebook.settings import load_app
 from autograder.grafting.tidying import tidy
@@ -121,6 +124,14 @@ def test_one_damaged_notebook_costs_its_own_pages(course):
     assert "Traceback" not in done.output
     assert before.items() <= pages(course).items() and "ada/week0/00_numbers.html" in pages(course)
     assert not [path for path in (course / "feedback").iterdir() if path.name.startswith(".")]
+
+
+def test_a_process_that_is_ended_is_said(course, monkeypatch):
+    """The pages of whoever it was at are missing: no command takes them for made, and none waits for ever."""
+    pages = ClassFeedback(course, "week0")
+    monkeypatch.setattr(ClassFeedback, "one", lambda *_: os._exit(9))
+    with pytest.raises(CourseError, match=r"was ended, .*; the same command goes on"):
+        list(pages.make(pages.students(), 1))
 
 
 def test_mistakes_are_one_sentence(course):
