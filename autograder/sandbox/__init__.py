@@ -14,8 +14,9 @@ A warm parent imports an edition of the library from which the exercise at hand 
 session, and the child forks a grandchild for each question. There is nothing to read in there: no tests, no expected
 values, no other submissions, no answer to this exercise.
 
-Isolation is bubblewrap's, else one that needs nothing to be installed. Without any the grader refuses, unless told
-otherwise, and then the report says so. `autograder doctor` says which kind this machine has, and what it blocks.
+Isolation is bubblewrap's, else one that needs nothing to be installed, or gVisor's if it is asked for. Without any the
+grader refuses, unless told otherwise, and then the report says so. `autograder doctor` says which kind this machine
+has, and what it blocks.
 """
 
 from autograder.sandbox.isolation import Isolation, choose, describe

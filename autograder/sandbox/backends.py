@@ -1,4 +1,4 @@
-"""The ways to isolate a worker: bubblewrap, Linux namespaces, landlock, and none. Each says how to start it."""
+"""The ways to isolate a worker: bubblewrap, Linux namespaces, landlock, gVisor, and none. Each says how to start it."""
 
 import contextlib
 import ctypes
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.sandbox import seccomp
+from autograder.sandbox import gvisor, seccomp
 from autograder.sandbox.cgroups import Group, make_group
 from autograder.sandbox.model import Limits
 from autograder.sandbox.view import BOOT, NOBODIES, View, expand
@@ -45,6 +45,7 @@ class Backend:
         leaves: The things that it does not.
         missing: Says in a few words why it cannot be used here, or nothing.
         start: Starts a worker.
+        on_request: Whether it is used only if it is asked for by name.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Backend:
     leaves: tuple[str, ...]
     missing: Callable[[], str]
     start: Callable[[View, Limits], Launch]
+    on_request: bool = False
 
 
 def _is_root() -> bool:
@@ -101,9 +103,10 @@ def _config(limits: Limits, own_processes: bool, walls: bool = True, **places: A
     bounds = {name: getattr(limits, name) for name in ("memory_mb", "total_mb", "file_mb", "processes")}
     reply = limits.reply_mb << 20
     child = {"cell_seconds": limits.cell_seconds, "output_limit": limits.output_bytes, "reply_bytes": reply}
-    config = {**bounds, "child": child, "uid": None, "grader": os.getpid(), "forks": True}
-    student_filter = seccomp.build_student_filter(walls).hex() if seccomp.supported() else ""
-    config |= {"student_filter": student_filter, **places}
+    config = {**bounds, "child": child, "uid": None, "student_uid": None, "own_kernel": False}
+    config |= {"grader": os.getpid(), "forks": True}
+    student_filters = [seccomp.build_student_filter(walls).hex()] if seccomp.supported() else []
+    config |= {"student_filters": student_filters, **places}
     if not own_processes:
         config["processes"] += _tasks_of_this_user() + _SPARE_PROCESSES
     return config
@@ -128,9 +131,13 @@ def _open_plan(data: bytes) -> IO[bytes]:
 
 
 def _popen(
-    command: list[str], environment: dict[str, str], limits: Limits, plan: IO[bytes] | None = None
+    command: list[str],
+    environment: dict[str, str],
+    limits: Limits,
+    plan: IO[bytes] | None = None,
+    grouped: bool = True,
 ) -> tuple["subprocess.Popen[bytes]", IO[bytes], Group | None]:
-    group = make_group(limits)
+    group = make_group(limits) if grouped else None
     inherited = [*([] if plan is None else [plan.fileno()]), *(group.open() if group else [])]
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - read and closed when the sandbox ends
     process = subprocess.Popen(
@@ -332,6 +339,32 @@ def _host_paths(view: View) -> tuple[str, str]:
     return str(view.home), str(view.site)
 
 
+def _gvisor_missing() -> str:
+    if shutil.which("runsc") is None:
+        return "runsc is not installed"
+    return _no_filter()
+
+
+def _start_gvisor(view: View, limits: Limits) -> Launch:
+    places = _inside_places(limits)
+    gvisor.write_bundle(
+        view.home,
+        links=_links(view),
+        shown=_shown(view),
+        masked=[(place, _is_folder_inside(view, place)) for place in _masked(view)],
+        scratch=_SCRATCH,
+        file_mb=limits.file_mb,
+        processes=limits.processes,
+        command=_python(view, *_inside_paths()),
+        environment=_environment(_SCRATCH),
+    )
+    # No control group: its bound on processes would count the threads of gVisor itself.
+    process, errors, _ = _popen(gvisor.start(view.home, _is_root()), {}, limits, grouped=False)
+    config = _config(limits, **{**places, "files": None}, own_processes=True)
+    config["student_filters"] = [seccomp.build_filter().hex(), *config["student_filters"]]
+    return Launch(process, config | {"student_uid": gvisor.STUDENT, "own_kernel": True}, errors)
+
+
 def _start_none(view: View, limits: Limits) -> Launch:
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "PATH") if name in os.environ}
     command, environment = _python(view, *_host_paths(view)), {**_environment(str(view.scratch)), **kept}
@@ -359,10 +392,23 @@ BACKENDS: tuple[Backend, ...] = (
         _start_landlock,
     ),
     Backend(
+        "gvisor",
+        ("holes in this machine's kernel", _FILES, *_OTHERS, *_BOUNDS),
+        (
+            "the number of files has no bound",
+            "gVisor's own records of files and memory may take a GiB",
+            "the worker's environment and the places of its memory can be read",
+        ),
+        _gvisor_missing,
+        _start_gvisor,
+        on_request=True,
+    ),
+    Backend(
         "none",
         ("more time, memory or output than the limits say",),
         ("files", "network", "other processes"),
         lambda: "",
         _start_none,
+        on_request=True,
     ),
 )

@@ -21,7 +21,7 @@ class Isolation:
     """The walls between a student's code and this machine.
 
     Args:
-        name: "bubblewrap", "namespaces", "landlock" or "none".
+        name: "bubblewrap", "namespaces", "landlock", "gvisor" or "none".
         blocks: The things that it keeps the code from.
         leaves: The things that it does not.
         rejected: Each way that comes before it, and why it cannot be used here.
@@ -42,12 +42,12 @@ def choose(wanted: str = "auto") -> Isolation:
     """The strongest isolation that works here, or the one asked for by name.
 
     Raises:
-        SandboxUnavailable: if it cannot be had. "none" is only ever used when it is asked for.
+        SandboxUnavailable: if it cannot be had. "gvisor" and "none" are only ever used when asked for.
     """
     backends = {backend.name: backend for backend in BACKENDS}
     if wanted not in {"auto", *backends}:
         raise SandboxUnavailable(f"unknown isolation {wanted!r}; known are auto, {', '.join(backends)}")
-    candidates = [backends[wanted]] if wanted != "auto" else [each for each in BACKENDS if each.name != "none"]
+    candidates = [backends[wanted]] if wanted != "auto" else [each for each in BACKENDS if not each.on_request]
     rejected: list[tuple[str, str]] = []
     for backend in candidates:
         reason = _try(backend)
@@ -117,5 +117,9 @@ def describe() -> str:
     lines += [f"  keeps a student's code from {item}" for item in isolation.blocks]
     lines += [f"  leaves open: {item}" for item in isolation.leaves]
     lines += [f"  not {name}: {reason}" for name, reason in isolation.rejected]
+    for backend in BACKENDS:
+        if backend.on_request and backend.name != "none":
+            reason = _try(backend)
+            lines.append(f"  not {backend.name}: {reason}" if reason else f"  on request: --isolation {backend.name}")
     lines.append(f"  {describe_groups()}")
     return "\n".join(lines)

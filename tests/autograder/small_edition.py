@@ -125,7 +125,7 @@ def ask(session: Session, *args: Any, seconds: float | None = None) -> Observati
     return session.observe(pack_probe(observe), list(args), seconds)
 
 
-ISOLATED = ("bubblewrap", "namespaces", "landlock")
+ISOLATED = ("bubblewrap", "namespaces", "landlock", "gvisor")
 
 
 def available(names: tuple[str, ...]) -> list[object]:

@@ -41,7 +41,8 @@ _GROWING = ("submitted", "originals", ".grades", ".cache")
 _MARKS = ("unpickled-by-the-grader", "pickled", "own-kernel", "by-magic")
 MEASURED = 5.0
 """Seconds that an honest submission may need on a busy machine beside what an attack wastes."""
-_DEPTHS = {"bubblewrap": 2, "namespaces": 2}  # a starter and the worker; every process below it is a session's
+# A starter and the worker; every process below it is a session's. Those in gVisor are none of this machine's.
+_DEPTHS = {"bubblewrap": 2, "namespaces": 2, "gvisor": 20}
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,14 @@ the memory that it holds, and at how many of its tasks compute at once.
 """
 
 import contextlib
+import ctypes
 import os
 import signal
+import struct
 import time
 
 _PROC = "/proc"
+_CAPABILITIES_VERSION = 0x20080522
 _BUSY = 4  # tasks that may compute at once: a kernel's two threads, and whoever waits for them
 _STANDSTILL = 0.1  # seconds that a process gets to stop; longer than it takes to fork one with a GiB
 _LAST = 19  # the lowest priority there is
@@ -18,6 +21,16 @@ _WHOLE, _TABLES = (b"RssAnon:", b"RssShmem:", b"VmSwap:", b"HugetlbPages:", b"Vm
 # A process's pages, each divided by the number of processes that have it.
 _SHARE = (b"Pss_Anon:", b"Pss_Shmem:", b"SwapPss:", b"Shared_Hugetlb:", b"Private_Hugetlb:")
 _AREA, _AREA_OF_ANCESTOR = 512, 64  # bytes with which the kernel describes an area; of each ancestor it keeps some, too
+
+
+def become_nobody(uid: int | None) -> None:
+    """Become a user without any capability; None to stay who this is."""
+    if uid is not None:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+        # Only what could be inherited is left of root's capabilities; it goes as well.
+        ctypes.CDLL(None).capset(struct.pack("=Ii", _CAPABILITIES_VERSION, 0), bytes(24))
 
 
 def sweep(child: int, how: str) -> None:
@@ -235,6 +248,8 @@ def inhabitants() -> set[int]:
                 ended.add(pid)
     found: set[int] = set()
     below = [os.getpid()]
+    if os.getppid() == 1:  # gVisor knows no reaper but the first process, which has no child beside this one
+        children[os.getpid()] = children.get(os.getpid(), set()) | children.get(1, set()) - {os.getpid()}
     while below:
         new = children.get(below.pop(), set()) - found
         found |= new

@@ -11,7 +11,6 @@ import json
 import os
 import select
 import signal
-import struct
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -21,25 +20,15 @@ from . import compiling, wire
 from .cells import silence
 from .child import Child
 from .files import empty
-from .processes import sweep
+from .processes import become_nobody, sweep
 from .relay import Relay, keep_inside
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
-_CAPABILITIES_VERSION = 0x20080522
 
 
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
-
-
-def _become_nobody(uid: int | None) -> None:
-    if uid is not None:
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
-        # Only what could be inherited is left of root's capabilities; it goes as well.
-        ctypes.CDLL(None).capset(struct.pack("=Ii", _CAPABILITIES_VERSION, 0), bytes(24))
 
 
 def _limit_resources(config: dict[str, Any]) -> None:
@@ -180,7 +169,7 @@ def _prepare(config: dict[str, Any]) -> list[str]:
     """Drop privileges, set limits and import what sessions will need; return the names of the modules imported."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("900")  # the machine's first to go, but for a session
-    _become_nobody(config["uid"])
+    become_nobody(config["uid"])
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL if hasattr(signal, "SIGKILL") else 0)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)

@@ -6,6 +6,7 @@ Each test ends with a session that works, so nothing survives the one before it.
 import gc
 import os
 import re
+import subprocess
 import time
 import weakref
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ from small_edition import (
 )
 
 from autograder.sandbox import Sandbox, pack_probe
+from autograder.sandbox.gvisor import runsc
 from autograder.sandbox.inside import cells
 from autograder.sandbox.inside.patience import MOST
 
@@ -255,19 +257,25 @@ def living(box: Sandbox) -> int:
     """How many processes there are below the sandbox's first one, seen from outside."""
     import psutil
 
+    if box.isolation.name == "gvisor":  # of which the machine sees none; a headline and the worker are not below it
+        command = runsc(box.warm().home, os.geteuid() == 0, "ps")
+        return len(subprocess.run(command, capture_output=True, check=True).stdout.splitlines()) - 2
     return len(psutil.Process(box.warm().process.pid).children(recursive=True))
 
 
 @pytest.mark.parametrize("nap", [0, 100])
 def test_daemons_end_with_their_session(any_box, nap):
     """Processes that left the session's group and lost their parents are gone when the session ends."""
-    before = living(any_box)
-    with run(any_box, DAEMONS.format(nap=nap), RIGHT) as session:
-        assert session.cells[0].ok, session.cells[0]
-        assert ask(session, 4).value == 8
-        assert living(any_box) >= before + 5
-    assert living(any_box) == before
-    assert works(any_box)
+    limits = replace(LIMITS, cell_seconds=10.0, test_seconds=10.0)  # gVisor forks fifty times a second
+    with Sandbox(any_box.edition, limits, any_box.isolation.name) as box:
+        before = living(box)
+        with run(box, DAEMONS.format(nap=nap), RIGHT) as session:
+            assert session.cells[0].ok, session.cells[0]
+            assert ask(session, 4).value == 8
+            assert living(box) >= before + 5
+        assert session.events == ["it left processes running, which were ended"]
+        assert living(box) == before
+        assert works(box)
 
 
 def test_a_thread_left_running_costs_no_honest_mark(any_box):
@@ -304,6 +312,8 @@ def test_a_fork_bomb_is_bounded(jail):
     """Processes stop at the limit, and all of them end with the session."""
     # An ordinary user's processes are counted together behind landlock: there is room for what else the user runs.
     spare = 500 if jail.isolation.name == "landlock" and os.getuid() else 0
+    # In gVisor the relay and the session's first process are the worker's, and not counted with the session's.
+    spare = 2 if jail.isolation.name == "gvisor" else spare
     before = living(jail)
     bomb = """
     import os, time

@@ -15,8 +15,8 @@ from types import SimpleNamespace
 
 import joblib
 import pytest
-from processes import standing
-from small_edition import LIMITS, RIGHT, added, ask, run, works, write_edition
+from processes import descendants, is_running, standing, until
+from small_edition import ISOLATED, LIMITS, RIGHT, added, ask, available, run, works, write_edition
 
 from autograder.sandbox import Sandbox, SandboxUnavailable, backends, choose, describe, isolation, seccomp, view, warm
 from autograder.sandbox.inside.files import empty
@@ -46,8 +46,10 @@ def test_the_first_that_works_is_chosen(monkeypatch):
 
 
 def test_no_isolation_is_never_chosen_silently(monkeypatch, tmp_path):
-    """If nothing works, one sentence says why; `none` must be asked for by name."""
+    """If nothing works, one sentence says why; `none`, and `gvisor` where it works, must be asked for by name."""
     monkeypatch.setattr(isolation, "BACKENDS", without("bubblewrap", "namespaces", "landlock"))
+    monkeypatch.setattr(isolation, "_try", lambda backend: backend.missing() if backend.name != "gvisor" else "")
+    assert choose("gvisor").isolated
     with pytest.raises(SandboxUnavailable, match="no isolation can be had on this machine") as refused:
         Sandbox(tmp_path)
     assert str(refused.value).count("it is not installed") == 3
@@ -125,13 +127,12 @@ def test_what_is_missing_is_named(monkeypatch):
     assert by_name["namespaces"].missing() == "it needs Linux"
     monkeypatch.setenv("PATH", "")
     assert by_name["bubblewrap"].missing() == "bwrap is not installed"
+    assert by_name["gvisor"].missing() == "runsc is not installed"
 
 
-@pytest.mark.parametrize("name", ["bubblewrap", "namespaces", "landlock"])
+@pytest.mark.parametrize("name", available(ISOLATED))
 def test_an_ordinary_user_needs_no_root(monkeypatch, tmp_path, name):
     """The way that an ordinary user's sandbox is made works too, whoever runs this test."""
-    if not choose(name).isolated:
-        pytest.skip(f"{name} cannot be had here")
     monkeypatch.setattr(backends, "_is_root", lambda: False)
     cell = "try:\n    open('/etc/passwd', 'a')\nexcept OSError:\n    pass\nelse:\n    raise AssertionError"
     with Sandbox(write_edition(tmp_path), LIMITS, name) as box:
@@ -142,11 +143,9 @@ def test_an_ordinary_user_needs_no_root(monkeypatch, tmp_path, name):
 
 
 @pytest.mark.full("each kind of sandbox imports every package", share=12)
-@pytest.mark.parametrize("name", ["bubblewrap", "namespaces", "landlock", "none"])
+@pytest.mark.parametrize("name", available((*ISOLATED, "none")))
 def test_only_allowed_packages_are_there(tmp_path, name):
     """What a machine has installed beside them can be neither imported nor, where files are kept away, read."""
-    if name != "none" and not choose(name).isolated:
-        pytest.skip(f"{name} cannot be had here")
     package = Path(joblib.__file__).parent
     allowed = sorted({place.partition("/")[0] for _, place in packages()})
     assert {"numpy", "numba", "llvmlite", "matplotlib", "PIL", "IPython", "traitlets", "anywidget"} < set(allowed)
@@ -352,6 +351,31 @@ def test_folders_of_dead_owners_are_removed(monkeypatch, tmp_path):
     view.remove_stale.cache_clear()
     make_view(edition, "minigrad").clear()
     assert not alive.exists()
+
+
+@pytest.mark.parametrize("name", available(("bubblewrap", "namespaces", "gvisor")))
+def test_a_sandbox_ends_with_its_grader(tmp_path, monkeypatch, name):
+    """A grader that is killed in the midst of a session leaves no process; its folder holds all else that was made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    edition = tmp_path / "edition"
+    edition.mkdir()
+    write_edition(edition)
+    choose(name)  # here, where what is made for the trial is removed again
+
+    def grade(stop):
+        box = Sandbox(edition, replace(LIMITS, cell_seconds=60), name)
+        (tmp_path / "worker").write_text(str(box.warm().process.pid))
+        with run(box, "import time\nif __import__('os').fork() == 0:\n    time.sleep(1000)"):
+            stop()
+
+    with standing(grade):
+        worker = int((tmp_path / "worker").read_text())
+        inside = {worker, *descendants(worker)}
+        assert len(inside) >= 3
+    assert until(lambda: not any(map(is_running, inside)), 60)
+    view.remove_stale.cache_clear()
+    view.remove_stale()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["edition", "worker"]
 
 
 def test_folders_of_other_users_are_left_alone(monkeypatch, tmp_path):

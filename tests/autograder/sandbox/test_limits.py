@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import ROOT
-from small_edition import LIMITS, RIGHT, added, ask, run, solution, works, write_edition
+from small_edition import LIMITS, RIGHT, added, ask, available, run, solution, works, write_edition
 
 from autograder.course.loading import load_course
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, cgroups, choose
 from autograder.sandbox.cgroups import describe_groups, make_group
+from autograder.sandbox.inside import relay as relay_module
 from autograder.sandbox.inside import wire
-from autograder.sandbox.inside.account import Account
+from autograder.sandbox.inside.account import Account, OwnKernel
 from autograder.sandbox.inside.relay import Relay
 from autograder.sandbox.model import BOUNDS
 
@@ -64,13 +65,14 @@ def test_every_limit_has_a_case() -> None:
 
 
 @pytest.mark.full("every limit is reached", share=12)
+@pytest.mark.parametrize("isolation", ["auto", *available(("gvisor",))])
 @pytest.mark.parametrize("name", CASES)
-def test_a_limit_bounds_and_says_so(edition: Path, name: str) -> None:
+def test_a_limit_bounds_and_says_so(edition: Path, name: str, isolation: str) -> None:
     """The smaller value ends what the default would allow, the message names it, and the next session works."""
     value, cell, sentence = CASES[name]
     seconds = {"cell_seconds": SLOW.get(name, 5.0), "test_seconds": 5.0, "submission_seconds": 60.0}
     limits = replace(LIMITS, **{**seconds, "memory_mb": 1500, "total_mb": 4000, "files": 20_000, name: value})
-    with Sandbox(edition, limits) as box:
+    with Sandbox(edition, limits, isolation) as box:
         if name == "files" and "the number of files has no bound" in box.isolation.leaves:
             pytest.skip(f"{box.isolation.name} has no scratch of its own")
         with run(box, cell, *([RIGHT] if cell.kind == "added" else [])) as session:
@@ -129,7 +131,7 @@ class Ear(Relay):
         self.replies, self.to_child = -1, -1
         self.child, self.credit, self.left_running = 0, asked, 0
         self.incoming, self.outgoing = bytearray(), bytearray()
-        self.config: dict[str, Any] = {"child": {"reply_bytes": limit}, "sweep": "descendants"}
+        self.config: dict[str, Any] = {"child": {"reply_bytes": limit}, "sweep": "descendants", "own_kernel": False}
         self.account, self.before, self.look = None, (0, 0), 0.0
         self.from_child, self.writes = os.pipe()
         self.said: list[dict[str, object]] = []
@@ -230,6 +232,23 @@ def test_the_kernels_account_is_used_where_there_is_one(tmp_path: Path) -> None:
     for descriptor in held:
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(descriptor)
+
+
+def test_a_kernel_of_the_sandboxs_own_says_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where gVisor counts, nobody looks through processes; all that computes at once may fill memory unseen."""
+    monkeypatch.setattr(relay_module, "inhabitants", lambda: pytest.fail("it looked for processes"))
+    held = OwnKernel().held()
+    assert 0 < held < 1 << 50 and OwnKernel().killed() == 0
+    relay = Ear(30, 1)
+    relay.config |= {"total_mb": 100, "files": None, "own_kernel": True}
+    relay.account, relay.before = OwnKernel(), (held, 0)
+    monkeypatch.setattr(OwnKernel, "held", lambda _: held + (99 << 20))
+    assert not relay._takes_too_much()
+    monkeypatch.setattr(OwnKernel, "held", lambda _: held + (101 << 20))
+    relay.look, ended = 0.0, []
+    monkeypatch.setattr(relay, "_end_session", lambda: ended.append(True))
+    assert relay._takes_too_much()
+    assert ended and [each["kind"] for each in relay.said] == ["memory"]
 
 
 def test_a_session_that_the_kernel_ended_was_ended_for_its_memory() -> None:

@@ -369,36 +369,33 @@ time.sleep(3)
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the program is one for x86-64")
 @pytest.mark.full("programs hold memory in each kind of sandbox", share=48)
-@pytest.mark.parametrize("isolation", available(("bubblewrap", "namespaces")))
-def test_a_process_that_hides_its_memory_ends_its_session(small: dict[str, Sandbox], isolation: str) -> None:
+def test_a_process_that_hides_its_memory_ends_its_session(small: Sandbox) -> None:
     """A program that may not be read keeps others from seeing its memory: the session does not go on with it."""
-    box = small[isolation]
-    with run(box, added(HIDDEN)) as session:
+    if small.isolation.name == "gvisor":
+        pytest.skip("gvisor counts what is held, whoever holds it")
+    with run(small, added(HIDDEN)) as session:
         outcome = session.cells[0]
     assert outcome.status == "memory", outcome
-    assert works(box)
+    assert works(small)
 
 
 @pytest.mark.full("programs hold memory in each kind of sandbox", share=48)
 @pytest.mark.parametrize("means", HOLDERS)
-@pytest.mark.parametrize("isolation", available(("bubblewrap", "namespaces")))
-def test_no_memory_is_held_outside_of_the_limit(small: dict[str, Sandbox], isolation: str, means: str) -> None:
+def test_no_memory_is_held_outside_of_the_limit(small: Sandbox, means: str) -> None:
     """Whatever it is held in, a session has its share of memory at most, and the next one has its own."""
-    box = small[isolation]
-    with run(box, added(HOLD + HOLDERS[means])) as session:
+    if small.isolation.name == "gvisor" and means == "areas without pages":
+        pytest.skip("gvisor's own records have a bound of their own, of a GiB")
+    with run(small, added(HOLD + HOLDERS[means])) as session:
         outcome = session.cells[0]
     refused = outcome.error in {"PermissionError", "OSError", "MemoryError", "FileNotFoundError", "BlockingIOError"}
     assert refused or outcome.status == "memory" or "memory" in outcome.message, outcome
     assert "held" not in outcome.message, outcome
-    assert works(box)
+    assert works(small)
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Sandbox]]:
-    """Warm sandboxes by their isolation, whose sessions may have 200 MiB."""
-    edition = write_edition(tmp_path_factory.mktemp("edition"))
+@pytest.fixture(scope="module", params=available(("bubblewrap", "namespaces", "gvisor")))
+def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A warm sandbox of each kind that counts what files hold, whose sessions may have 200 MiB."""
     limits = replace(ROOMY, total_mb=200)
-    boxes = {name: Sandbox(edition, limits, name) for name in ("bubblewrap", "namespaces")}
-    yield boxes
-    for box in boxes.values():
-        box.close()
+    with Sandbox(write_edition(tmp_path_factory.mktemp("edition")), limits, request.param) as box:
+        yield box

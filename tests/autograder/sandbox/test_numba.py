@@ -110,7 +110,7 @@ def test_a_parallel_kernel_runs_in_every_fork(box, before):
         count, layer, cache, simulator = seen.value
         assert (count, simulator) == (2, 1)
         assert layer in ("tbb", "workqueue")  # a child that is forked under omp dies
-        assert cache == ("/scratch" if box.isolation.name in ("bubblewrap", "namespaces") else cache)
+        assert cache == ("/scratch" if box.isolation.name in ("bubblewrap", "namespaces", "gvisor") else cache)
 
 
 @pytest.mark.full("kernels are compiled in the sandbox", share=16)
