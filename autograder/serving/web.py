@@ -33,9 +33,11 @@ from starlette.routing import Route
 from autograder.classes.work import Work
 from autograder.classes.worker import die_with
 from autograder.course import CourseError
+from autograder.course.classlist import read_class_list
 from autograder.course.extensions import read_extensions
 from autograder.gradebook.dates import Lateness
 from autograder.gradebook.inbox import HandIn, Inbox, hand_in, listed
+from autograder.gradebook.tries import deadline_of
 from autograder.grafting.tidying import course_of
 from autograder.reading.student_files import MAX_BYTES, Unreadable, read_bytes
 from autograder.results.ledger import read_entry
@@ -96,7 +98,7 @@ class Desk:
         self._lock = threading.Lock()  # nbgrader's objects are for one thread
 
     def state(self, student: str, assignment: str) -> dict[str, Any]:
-        """What is known of a student's newest hand-in."""
+        """What is known of a student's newest hand-in, or of the group's."""
         with self._lock:
             return self._state(student, self._inbox(assignment), assignment)
 
@@ -110,7 +112,7 @@ class Desk:
         with self._lock:
             inbox = self._inbox(assignment)
             contents = self._checked(assignment, files)
-            newest = self._newest(student, inbox, assignment)
+            newest = _newest(inbox, assignment, [student])
             if newest is None or not _holds(inbox.folder / newest.name, contents):
                 today = f"{student}+{assignment}+{dt.datetime.now(dt.UTC):%Y-%m-%d}"
                 if sum(name.startswith(today) for name in listed(inbox.folder)) >= HAND_INS:
@@ -162,16 +164,12 @@ class Desk:
             raise HTTPException(413, f"{large[0]} has more than {MAX_BYTES:,} bytes; clear its outputs")
         return contents
 
-    def _newest(self, student: str, inbox: Inbox, assignment: str) -> HandIn | None:
-        names = (name for name in listed(inbox.folder) if name.startswith(f"{student}+{assignment}+"))
-        return next((each for each in inbox.newest(names) if each.work == Work(student, assignment)), None)
-
     def _state(self, student: str, inbox: Inbox, assignment: str) -> dict[str, Any]:
         course = course_of(self._root)
-        due = course.assignments[assignment].due
+        classmates = read_class_list(course)
+        due, deadline = classmates.due(assignment, student), deadline_of(course, assignment, student)
         extension = read_extensions(self._root).get(assignment, {}).get(student)
-        deadline = extension.deadline(due) if extension is not None and due is not None else due
-        newest = self._newest(student, inbox, assignment)
+        newest = _newest(inbox, assignment, classmates.members(assignment, student))
         when = newest.when.replace(tzinfo=dt.UTC) if newest else None
         found: dict[str, Any] = {
             "student": student,
@@ -185,7 +183,7 @@ class Desk:
         if newest is None:
             return found
         found["late"] = Lateness(when, due, extension, deadline).seconds
-        if inbox.is_graded(newest) and inbox.is_out(student):
+        if inbox.is_graded(newest) and (inbox.is_out(student) or newest.work.student != student):
             return found | {"state": "graded"} | self._mark(student, assignment)
         return found | self._said(newest)
 
@@ -207,6 +205,14 @@ class Desk:
         found = (line for line in lines if (line["student"], line["assignment"], line["handed_in"]) == mine)
         line = next(found, {"state": "queued", "said": ""})
         return {"state": line["state"], "said": line["said"]}
+
+
+def _newest(inbox: Inbox, assignment: str, students: Sequence[str]) -> HandIn | None:
+    """The newest hand-in of any of some students."""
+    works = {Work(student, assignment) for student in students}
+    beginnings = tuple(f"{student}+{assignment}+" for student in students)
+    found = inbox.newest(name for name in listed(inbox.folder) if name.startswith(beginnings))
+    return max((each for each in found if each.work in works), key=lambda each: each.when, default=None)
 
 
 def _holds(folder: Path, contents: dict[str, bytes]) -> bool:

@@ -105,6 +105,19 @@ def test_a_hand_in_lands_in_the_exchange(client, course, tokens):
     assert client.get("/week0", headers=bearer(tokens["bea"])).json()["state"] == "none"
 
 
+def test_a_section_has_its_date_and_a_group_its_newest_hand_in(client, course, tokens):
+    """A student reads the own section's due date, and what a member of the group handed in."""
+    (course / "sections.csv").write_text("student_id,section\nbea,late\n")
+    (course / "groups.csv").write_text("group,student_id\nreds,ada\nreds,bea\n")
+    with (course / "course.toml").open("a") as file:
+        file.write('\n[[section]]\nname = "late"\ndue = { week0 = 2127-02-03T12:00:00Z }\n')
+    posted = post(client, course, tokens["ada"]).json()
+    seen = client.get("/week0", headers=bearer(tokens["bea"])).json()
+    assert seen["due"] == seen["deadline"] == "2127-02-03T12:00:00+00:00" != posted["due"]
+    assert seen["state"] == "queued" and seen["handed_in"] == posted["handed_in"] is not None
+    assert post(client, course, tokens["bea"]).status_code == 202 and len(inbound(course)) == 2
+
+
 def test_what_keeps_a_hand_in_waiting_is_told(client, course, tokens):
     """The sentence is that of this hand-in: none of an earlier one, nor of another student."""
     post(client, course, tokens["ada"])
