@@ -217,6 +217,8 @@ def course_json(course: Course, lessons: Sequence[BuiltLesson]) -> str:
     by_name = {built.lesson.name: built for built in lessons}
     needs = needs_of({name: built.source for name, built in by_name.items()})
     order = [*course.order, *course.draft_lessons]
+    # A student's folder does not know the student's section: no date is better than another section's.
+    by_section = {name for section in course.sections.values() for name in section.due}
     content = {
         "generated": f"from {course.directory.name}/{course.path.name} by `autograder build`; do not edit",
         "name": course.name,
@@ -227,7 +229,7 @@ def course_json(course: Course, lessons: Sequence[BuiltLesson]) -> str:
                 "name": each.name,
                 "title": each.title,
                 "lessons": list(each.lessons),
-                **({"due": each.due.isoformat()} if each.due else {}),
+                **({"due": each.due.isoformat()} if each.due and each.name not in by_section else {}),
             }
             for each in course.assignments.values()
         ],

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -17,7 +18,7 @@ from autograder.building.editions import edition_files
 from autograder.building.notebooks import is_generated
 from autograder.building.slicing import slice_exercise
 from autograder.common import files
-from autograder.course import CourseError
+from autograder.course import CourseError, Section
 from autograder.course.loading import load_course
 from autograder.results import Graded, GroupScore
 
@@ -202,6 +203,14 @@ def test_a_release_is_the_student_notebook(built, root):
     """Stock `nbgrader generate_assignment` makes exactly the notebook that a reader finds in notebooks/."""
     release = generate_assignment(root, built.root / "course", "week0") / "00_numbers.ipynb"
     assert read(release) == student_of(built)
+
+
+def test_a_section_with_a_date_of_its_own_leaves_no_date_in_folders(small):
+    """A student's folder knows no section, and another one's date would be wrong."""
+    course = small.load()
+    own = replace(course, sections={"late": Section("late", due={"week0": course.assignments["week0"].due})})
+    said = [json.loads(building.course_json(each, []))["assignments"][0] for each in (course, own)]
+    assert ["due" in each for each in said] == [True, False]
 
 
 def test_the_library_learns_the_course(built):
