@@ -53,6 +53,12 @@ class Said(StrEnum):
     MISTAKES = "**What goes wrong here.** Mistakes that the grader knows; each leads to its counter-example:"
     QUESTION = "Question"
     GOOD_ANSWER = "A good answer"
+    ON_THIS_PAGE = "On this page"  # these are the theme's, which knows no other language
+    NEXT = "Next"
+    PREVIOUS = "Previous"
+    HOME = "Home"
+    TO_TOP = "Back to top"
+    SEARCH = "Search"
     IN_A_BROWSER = (
         "**In a browser.** Python runs in this page. The first cell waits some seconds for Python and the library. "
         "What you write is kept in this browser, on this computer. `browser.pack()` makes one zip of all your "

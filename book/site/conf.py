@@ -1,13 +1,16 @@
 """Sphinx's configuration of the book; `book.making` writes the pages that it reads."""
 
+import functools
 import gc
 import sys
 import textwrap
+from collections.abc import Mapping
 from html import escape
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from docutils import nodes
@@ -116,3 +119,15 @@ def _name_language(app: Sphinx, page: str, template: str, context: dict[str, Any
     folder = page.partition("/")[0]
     if "_" in folder:  # "zh_CN"
         context["language"] = folder.replace("_", "-")
+        words = _words(folder)
+        context["_"] = context["gettext"] = lambda text: words.get(text, text)
+
+
+@functools.cache
+def _words(language: str) -> Mapping[str, str]:
+    """The theme's words in a language, by those that stand in its templates."""
+    from autograder.building.translating import translation
+    from autograder.course.loading import DEFAULT_COURSE, load_course
+    from book.wording import BOXES
+
+    return translation(load_course(DEFAULT_COURSE, tree=False), language, BOXES)

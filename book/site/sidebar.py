@@ -31,9 +31,25 @@ def _list_quickly(app: Sphinx, page: str, template: str, context: dict[str, Any]
 
     def toctree(**options: Any) -> str:
         tree = global_toctree_for_doc(app.minigrad_titles, page, app.builder, tags=app.tags, **options)  # type: ignore[attr-defined]
+        if tree is not None and "_" in page.partition("/")[0]:  # a page of another language, such as "zh_CN"
+            _own_first(tree)
         return str(app.builder.render_partial(tree)["fragment"])  # type: ignore[attr-defined]
 
     context["toctree"] = toctree
+
+
+def _own_first(tree: nodes.Element) -> None:
+    """Put the part that holds the page itself before the others, with its caption."""
+    place = next((place for place, part in enumerate(tree.children) if _holds_the_page(part)), None)
+    if place is not None:
+        begins = place - 1 if place and isinstance(tree.children[place - 1], nodes.title) else place
+        own = tree.children[begins : place + 1]
+        del tree[begins : place + 1]
+        tree[:0] = own
+
+
+def _holds_the_page(part: nodes.Node) -> bool:
+    return isinstance(part, nodes.bullet_list) and any("current" in each["classes"] for each in part.children)
 
 
 def _titles_only(toc: nodes.bullet_list) -> nodes.bullet_list:

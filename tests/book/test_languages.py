@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from string import Formatter
 
 import nbformat
@@ -15,7 +17,8 @@ from book.executing import BookError
 from book.guides import guides
 from book.languages import pages_in_other_languages, prose_of_pages, translate
 from book.lessons import lesson_page
-from book.wording import Said
+from book.making import SITE
+from book.wording import BOXES, Said
 
 FACTS = Facts()
 PROSE = prose_of_pages(FACTS)
@@ -156,3 +159,41 @@ def test_the_command_lists_what_is_missing_and_lays_it_out(stale):
     assert said[0] == "04_strides.po: 1 fault" and "is not translated: '# " in said[1]
     text = translating.catalogue_path(stale.course, "zh_CN", "04_strides").read_text()
     assert re.search(r'^msgid "# ', text, re.MULTILINE)
+
+
+def test_a_page_speaks_its_language_around_the_text_too(tmp_path):
+    """The theme's words are translated, and the side bar begins with the pages of the same language."""
+    pages = {
+        "index": "# Site\n\n```{toctree}\n:caption: The course\n\nlessons\n```\n\n"
+        "```{toctree}\n:caption: 中文\n\nzh_CN/index\n```\n",
+        "lessons": "# Lessons\n\n## First\n",
+        "zh_CN/index": "# 课\n\n## 一\n\n```{toctree}\n\nnext\n```\n",
+        "zh_CN/next": "# 下\n",
+    }
+    for name, text in pages.items():
+        (tmp_path / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "source" / f"{name}.md").write_text(text)
+    html = tmp_path / "html"
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-b",
+        "html",
+        "-c",
+        str(SITE),
+        str(tmp_path / "source"),
+        str(html),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    chinese, english = (html / "zh_CN" / "index.html").read_text(), (html / "lessons.html").read_text()
+    words = [Said.ON_THIS_PAGE, Said.NEXT, Said.TO_TOP, Said.SEARCH]
+    known = translating.translation(FACTS.course, "zh_CN", BOXES)
+    for word in words:
+        assert re.search(rf'[>"]\s*{known[word]}\s*[<"]', chinese) and not re.search(
+            rf"[>\"]\s*{word}\s*[<\"]", chinese
+        )
+        assert re.search(rf'[>"]\s*{word}\s*[<"]', english)
+    assert chinese.index('class="caption-text">中文') < chinese.index('class="caption-text">The course')
+    assert english.index('class="caption-text">The course') < english.index('class="caption-text">中文')
