@@ -387,6 +387,7 @@ BACKENDS: tuple[Backend, ...] = (
             "the names of files can be asked for",
             "the sum of files in the scratch folder has no bound",
             "the number of files has no bound",
+            "a process that the code started outlives a grader that was killed",
         ),
         _landlock_missing,
         _start_landlock,
