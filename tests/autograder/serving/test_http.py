@@ -20,6 +20,7 @@ from autograder.course import CourseError
 from autograder.gradebook.inbox import Inbox, listed
 from autograder.gradebook.tokens import FILE, Tokens
 from autograder.grafting.tidying import course_of
+from autograder.reading.handed_in import SECRET
 from autograder.serving import web
 from autograder.serving.hub import Hub
 from autograder.serving.status import Line, Status
@@ -116,6 +117,21 @@ def test_a_section_has_its_date_and_a_group_its_newest_hand_in(client, course, t
     assert seen["due"] == seen["deadline"] == "2127-02-03T12:00:00+00:00" != posted["due"]
     assert seen["state"] == "queued" and seen["handed_in"] == posted["handed_in"] is not None
     assert post(client, course, tokens["bea"]).status_code == 202 and len(inbound(course)) == 2
+
+
+def test_a_page_of_an_earlier_hand_in_is_not_out(course):
+    """Between the mark of a new hand-in and its page the page of the last one still lies there."""
+    inbox = Inbox(course_of(course), "week0")
+    page, submitted = course / "feedback" / "ada" / "week0", course / "submitted" / "ada" / "week0"
+    out = inbox._page("a" * 64, "00_numbers")
+    for folder in (page, submitted, out.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    (page / SECRET).write_text("a" * 64)
+    for file in (page / "00_numbers.html", out):
+        file.write_text("5 of 7 points")
+    for secret, is_out in (("a" * 64, True), ("b" * 64, False)):
+        (submitted / SECRET).write_text(secret)
+        assert inbox.is_out("ada") == is_out
 
 
 def test_what_keeps_a_hand_in_waiting_is_told(client, course, tokens):
