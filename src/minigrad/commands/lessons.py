@@ -242,8 +242,10 @@ def submit(
     for name, size in packed.files:
         table.add_row(escape(name), f"{size:,}")
     console.print(table)
+    if packed.warnings:  # each is a sentence of its own, and so translated
+        console.print("Look again:", style="yellow", highlight=False)
     for warning in packed.warnings:
-        console.print(f"Look again: {escape(warning)}.", style="yellow", highlight=False, soft_wrap=True)
+        console.print(escape(warning), style="yellow", highlight=False, soft_wrap=True)
     now = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
     console.print(f"{escape(str(packed.path))}, packed {now}", highlight=False, soft_wrap=True)
     console.print(f"sha256 {packed.sha256}", highlight=False, soft_wrap=True)

@@ -729,7 +729,7 @@ def test_the_command_shows_what_is_in_the_zip(work):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("module0 (Fundamentals, lesson 00):\n")
     assert "00_fundamentals.ipynb" in done.stdout
-    assert "Look again: 00_fundamentals.ipynb: nothing is written yet in operators.arithmetic" in done.stdout
+    assert "Look again:\n00_fundamentals.ipynb: nothing is written yet in operators.arithmetic" in done.stdout
     import hashlib
 
     digest = hashlib.sha256((work / "module0.zip").read_bytes()).hexdigest()
