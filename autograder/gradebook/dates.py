@@ -147,6 +147,8 @@ class Dates:
     def put(self, gradebook: Any, assignment: str, students: Iterable[str] | None = None) -> None:
         """Copy the dates into nbgrader's rows; an assignment or student that it does not know yet is left out.
 
+        An extension that nbgrader itself granted stays as it is: its row is the only place that has it.
+
         Args:
             gradebook: nbgrader's gradebook, opened.
             assignment: The assignment's name.
@@ -160,14 +162,14 @@ class Dates:
         if row.duedate != due:
             row.duedate = due
         known = self._extensions.get(assignment, {})
-        for student in known if students is None else students:
+        for student in known if students is None else known.keys() & set(students):
             try:
                 submission = gradebook.find_submission(assignment, student)
             except MissingEntry:
                 continue
             late = self.of(submission)
             # nbgrader adds the extension to the due date, not a section's, and stops where there is none.
-            wanted = late.deadline - due if late.deadline and due and late.extension else None
+            wanted = late.deadline - due if late.deadline and due else None
             if submission.extension != wanted:
                 submission.extension = wanted
         gradebook.db.commit()

@@ -1,6 +1,7 @@
 """Groups and sections through a whole cycle: one hand-in for several students, one mark, a date for each of them."""
 
 import csv
+import datetime as dt
 import re
 import shutil
 
@@ -8,14 +9,17 @@ import pytest
 from class_runs import generate, write
 from nbgrader.api import Gradebook
 from places import ROOT
+from small_course import SmallCourse
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
 from autograder.classes import handed_in
 from autograder.cli import app
 from autograder.course.classlist import read_class_list
+from autograder.course.extensions import Extension, write_extension
 from autograder.course.loading import load_course
 from autograder.forgetting import KeptData
+from autograder.gradebook.dates import Dates
 from autograder.grafting.collecting import handed_in_at
 from autograder.results.ledger import entries
 
@@ -59,8 +63,6 @@ def handed(tmp_path_factory):
         "student_id,section\nada,monday\nbeaq,monday\ncem,monday\ndora,tuesday\neli,tuesday\nfay,tuesday\n"
     )
     generate(course)
-    with Gradebook(f"sqlite:///{course}/gradebook.db", "minigrad") as gradebook:
-        gradebook.add_student("dora")
     write(course, "ada", HALF, EARLY)
     write(course, "beaq", BOTH, LATE)  # the newest of the reds
     (course / "submitted" / "beaq" / "week0" / "submission_secret.txt").write_text("6" * 64)
@@ -181,15 +183,6 @@ def test_a_table_that_contradicts_itself_is_refused_in_a_sentence(handed, tmp_pa
     assert words in run(course, "autograde", "week0", code=2)
 
 
-def test_nobody_is_made_of_a_wrong_line(copy):
-    """A name that neither the gradebook nor submitted/ has gets no mark; the others have theirs."""
-    (copy / "groups.csv").write_text((copy / "groups.csv").read_text() + "blues,elli,week0\n")
-    before = marks(copy)
-    said = run(copy, "autograde", "week0", "--jobs", "1", code=1)
-    assert "elli: groups.csv has elli in the group of" in said and "nbgrader db student add elli" in said
-    assert marks(copy) == before and not (copy / "submitted" / "elli").exists()
-
-
 def test_work_of_unknown_time_that_differs_counts_for_each_alone(handed, tmp_path):
     """Nothing says which is the newest; the same notebooks count once, and a known time counts first."""
     course = tmp_path / "course"
@@ -217,3 +210,28 @@ def test_a_forgotten_member_leaves_the_work_to_the_others(copy):
     assert naming == []
     assert read_class_list(load_course(copy)).members("week0", "ada") == ("ada", "cem")
     assert "6 notebooks had been graded before" in run(copy, "autograde", "week0", "--jobs", "1")
+
+
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+@pytest.mark.parametrize("own", [True, False])
+def test_an_extension_that_nbgrader_granted_does_not_grow(tmp_path, own):
+    """It counts from the section's date at each recording, also where the assignment has no date of its own."""
+    small = SmallCourse(tmp_path)
+    text = small.toml.read_text().replace("due = 2027-02-01T23:59:00Z\n", "due = 2027-02-01T23:59:00Z\n" if own else "")
+    small.toml.write_text(f'{text}\n[[section]]\nname = "late"\ndue = {{ week0 = 2027-02-08T23:59:00Z }}\n')
+    course = small.load()
+    (course.directory / "sections.csv").write_text("student_id,section\nada,late\n")
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "small") as gradebook:
+        gradebook.add_assignment("week0")
+        gradebook.add_student("ada")
+        row = gradebook.add_submission("week0", "ada", timestamp="2027-02-12 23:59:00 UTC")
+        gradebook.grant_extension("week0", "ada", days=1)
+        for _ in range(3):
+            Dates(course).put(gradebook, "week0", ["ada"])
+            assert row.extension == dt.timedelta(days=1)
+            assert Dates(course).of(row).seconds == 3 * 86400
+        write_extension(course.directory, "week0", "ada", Extension(days=2))
+        for _ in range(2):
+            Dates(course).put(gradebook, "week0", ["ada"])
+            assert row.extension == (dt.timedelta(days=9) if own else None)
+            assert Dates(course).of(row).seconds == 2 * 86400
