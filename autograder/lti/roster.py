@@ -1,7 +1,9 @@
 """The platform's list of members, put beside the students whom the gradebook has.
 
 A member whom an earlier roster knew stays the same student, whatever the platform says of name and address now. Another
-one is the student of the member's id or address in the gradebook, else a new student. Nobody is deleted.
+one is the student of the member's id or address in the gradebook, else a new student. Nobody is deleted, and nobody
+becomes a student who is or was another member, or who has another address in the gradebook: a member would get the work
+and marks of a namesake.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from autograder.gradebook.diagnosing import opened
 from autograder.gradebook.settings import gradebook_url
 from autograder.lti import PlatformError
 from autograder.lti.asking import Services
-from autograder.lti.keeping import Known, Link
+from autograder.lti.keeping import MEMBERS, Known, Link
 from autograder.reading.student_files import is_id, one_line
 
 SCOPE = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
@@ -111,21 +113,22 @@ def compare(
         student_id: The field that becomes the id of a new student.
     """
     roster = Roster()
+    holders = {each.student: user for user, each in known.items()}
     claimed: dict[str, list[Member]] = defaultdict(list)
     for each in members:
         student = _student_of(each, known, students, student_id)
-        if student:
+        why = "" if each.user in known else _refused(each, student, holders, students, student_id)
+        if not why:
             claimed[student].append(each)
         elif each.active:
-            roster.notes.append(_nameless(each, student_id))
+            roster.notes.append(f"member {one_line(each.user)}: {why}")
     for student, own in claimed.items():
         active = [each for each in own if each.active]
-        kept = [each for each in active if each.user in known] or active
-        if left := active if len(kept) > 1 else [each for each in active if each not in kept]:
+        if left := active if len(active) > 1 else []:
             users = ", ".join(one_line(each.user) for each in left)
             roster.notes.append(f"{student}: more than one member would be this student; left out: {users}")
         roster.members |= {each.user: Known(student, each.active) for each in own if each not in left}
-        row = kept[0].row if len(kept) == 1 else None
+        row = active[0].row if len(active) == 1 else None
         if row is not None and (student not in students or row.items() - students[student].items()):
             roster.rows[student] = row
     listed = {each.student for each in roster.members.values() if each.active}
@@ -148,14 +151,35 @@ def _student_of(member: Member, known: Mapping[str, Known], students: Mapping[st
     return own if is_id(own) else ""
 
 
+def _refused(
+    member: Member, student: str, holders: Mapping[str, str], students: Mapping[str, Row], student_id: str
+) -> str:
+    """Why a member whom no earlier roster knew is left out; empty if the member is taken in."""
+    if not student:
+        return _nameless(member, student_id)
+    if student in holders:
+        holder = one_line(holders[student])
+        return (
+            f"would be {student}, who is member {holder} of an earlier roster; left out. "
+            f"If they are one person, write {one_line(member.user)} for {holder} in {MEMBERS}"
+        )
+    told, kept = member.fields.get("email", ""), students.get(student, {}).get("email", "")
+    if told and kept and told.casefold() != kept.casefold():
+        return (
+            f"would be {student}, who has another address in the gradebook; left out. "
+            "If they are one person, correct the address there"
+        )
+    return ""
+
+
 def _nameless(member: Member, student_id: str) -> str:
     own = member.id(student_id)
     if own:
-        return f"member {one_line(member.user)}: {own!r} cannot be a student's id; left out"
+        return f"{own!r} cannot be a student's id; left out"
     lacking = "email" if student_id == "login" else student_id
     return (
-        f"member {one_line(member.user)}: the platform tells no {lacking}; left out. Let it share names and addresses "
-        "with the tool, or set 'student_id' in [lti]"
+        f"the platform tells no {lacking}; left out. Let it share names and addresses with the tool, "
+        "or set 'student_id' in [lti]"
     )
 
 

@@ -24,8 +24,9 @@ from autograder.common.claims import Claim
 from autograder.course.loading import load_course
 from autograder.forgetting import KeptData
 from autograder.lti import asking, keeping
+from autograder.lti.keeping import Known
 from autograder.lti.keys import make_key, read_key
-from autograder.lti.roster import students_in
+from autograder.lti.roster import Member, compare, students_in
 
 # SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
 pytestmark = [
@@ -242,12 +243,12 @@ def test_a_student_who_was_removed_since_the_roster(course, platform):
 
 
 def test_whose_member_it_is(course, platform):
-    """A known member keeps the student; others are found by id or address, and a student of two members is nobody's."""
+    """A known member keeps the student, listed or not; others are found by id or address, one for a student."""
     linked(course)
     with Gradebook(f"sqlite:///{course}/gradebook.db", "small") as gradebook:
         gradebook.add_student("s42", email="Zoe@example.invalid")
     platform.members[0] = member("u1", "Augusta", "King")  # a new name and address
-    platform.members[1] = member("u9", "Bob", "Byron")  # a new account of the address
+    platform.members[1] = member("u9", "Bob", "Byron")  # the address of somebody who is not listed any more
     platform.members += [
         member("u4", "Eve", "Noether"),  # the address of somebody who is known
         member("u5"),  # no address is told
@@ -258,12 +259,31 @@ def test_whose_member_it_is(course, platform):
     ]
     said = run(course, "roster")
     students = {user: each.student for user, each in keeping.read_members(course).items() if each.active}
-    assert students == {"u1": "ada", "u9": "bob", "u3": "eve", "u10": "s42"}
-    assert "eve: more than one member would be this student; left out: u4" in said
+    assert students == {"u1": "ada", "u3": "eve", "u10": "s42"}
+    assert "member u9: would be bob, who is member u2 of an earlier roster; left out" in said
+    assert "member u4: would be eve, who is member u3 of an earlier roster; left out" in said
     assert "kim: more than one member would be this student; left out: u7, u8" in said
     assert "member u5: the platform tells no email" in said and "'../dan' cannot be a student's id" in said
     row = students_in(load_course(course, tree=False))["ada"]
     assert row == {"first_name": "Augusta", "last_name": "King", "email": "augusta@example.invalid"}
+
+
+@pytest.mark.parametrize(
+    ("address", "known", "why"),
+    [
+        ("ada@elsewhere.org", {"1": Known("ada", active=True)}, "who is member 1 of an earlier roster"),
+        ("ADA@uni.edu", {"1": Known("ada", active=False)}, "who is member 1 of an earlier roster"),
+        ("a.lovelace@uni.edu", {"1": Known("s42", active=False)}, "who is member 1 of an earlier roster"),
+        ("ada@elsewhere.org", {}, "who has another address in the gradebook"),
+        ("Ada@uni.edu", {}, None),
+    ],
+)
+def test_a_namesake_gets_nobodys_work(address, known, why):
+    """A member whom no roster knew does not become a student who was another member or has another address."""
+    students = {"ada": {"email": "ada@uni.edu"}, "s42": {"email": "a.lovelace@uni.edu"}}
+    found = compare([Member("2", True, {"email": address})], known, students, "login")
+    assert ("2" in found.members, bool(found.rows)) == (why is None, why is None)
+    assert [why in note and "left out" in note for note in found.notes] == [True] * (why is not None)
 
 
 def test_forget_forgets_here_too(course, platform):
