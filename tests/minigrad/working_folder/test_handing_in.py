@@ -214,6 +214,22 @@ def test_what_the_server_said_counts(work, due):
     assert dates.dates_of(work, ["module1"], NOW)[0].endswith(": 3 hours are left.")
 
 
+def test_a_due_date_that_moved_since_replaces_what_the_server_said(work, due):
+    """The server's word counts for the due date that it was said for, in whatever zone and fraction of a second."""
+    dates.remember(work, state(due="2027-02-01T15:00:00+00:00", deadline="2027-02-05T15:00:00+00:00"))
+    first = dates.course()["assignments"][1]
+    for same in ("2027-02-01T16:00:00+01:00", "2027-02-01T15:00:00.500000+00:00"):
+        first["due"] = same
+        assert dates.dates_of(work, ["module1"], NOW)[0].endswith("with your extension: 4 days are left.")
+    first["due"] = "2027-02-08T15:00:00+00:00"
+    assert dates.dates_of(work, ["module1"], NOW)[0].endswith(": 7 days are left.")
+    dates.remember(work, state(due=None, deadline=None))
+    assert dates.dates_of(work, ["module1"], NOW)[0].endswith(": 7 days are left.")
+    del first["due"]  # sections have dates of their own, which only the server knows
+    dates.remember(work, state(due="2027-02-02T12:00:00+00:00", deadline="2027-02-04T12:00:00+00:00"))
+    assert dates.dates_of(work, ["module1"], NOW)[0].endswith("with your extension: 3 days are left.")
+
+
 @pytest.mark.parametrize(
     "words", [("start", "work"), ("progress", "work"), ("check", "work/01_numerical_derivatives.ipynb")]
 )
