@@ -370,13 +370,12 @@ def _clock(server: Server, now: dt.datetime) -> Iterator[Finding]:
         yield Finding("clock", f"{said}, but course.toml was written later, {written:%Y-%m-%d %H:%M} UTC", fix)
         return
     outbound = server.exchange / server.course_id / "outbound"
-    passed = {
-        each.name: each.due.astimezone(dt.UTC)
-        for each in server.course.assignments.values()
-        if each.due is not None and each.due < now and not (outbound / each.name).is_dir()
-    }
-    for name, due in passed.items():
-        fix = "change its `due` in course.toml"
-        yield Finding("clock", f"{name} was due {due:%Y-%m-%d %H:%M} UTC and is not released yet", fix)
+    dates = [(each.name, each.due, "") for each in server.course.assignments.values() if each.due is not None]
+    for section in server.course.sections.values():
+        dates += [(name, due, f" for the section {section.name}") for name, due in section.due.items()]
+    passed = [each for each in dates if each[1] < now and not (outbound / each[0]).is_dir()]
+    for name, due, whom in passed:
+        said_due = f"{due.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC{whom}"
+        yield Finding("clock", f"{name} was due {said_due} and is not released yet", "change that `due` in course.toml")
     if not passed:
         yield Finding("clock", said)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from autograder.course import SHOWS, Course, Serving
 from autograder.course.classlist import read_class_list
 from autograder.course.extensions import read_extensions
+from autograder.gradebook.settings import gradebook_url, has_gradebook
 from autograder.results import Submission
 from autograder.results.shortening import outlined, unquoted_notes
 
@@ -54,24 +55,41 @@ def deadline_of(course: Course, assignment: str, student: str) -> dt.datetime | 
 def shown(course: Course, assignment: str, now: dt.datetime | None = None) -> str:
     """What pages show of an assignment, one of `SHOWS`: all of it once nobody has time left to hand in.
 
-    Where an assignment has no due date, the day counts from which its answers are shown.
+    Where an assignment has no due date, those of sections count if every student has one; else the day counts from
+    which its answers are shown.
 
     Args:
         course: The course.
         assignment: The assignment's name.
         now: The time, in the zone of this machine's days; by default this moment.
+
+    Raises:
+        CourseError: If extensions, sections or the gradebook cannot be read.
     """
     now = now or dt.datetime.now().astimezone()
     own = course.assignments[assignment]
     if course.serving is None or (own.answers_open is not None and own.answers_open <= now.date()):
         return SHOWS[-1]
-    if own.due is not None:
-        sections = [each.due[assignment] for each in course.sections.values() if assignment in each.due]
-        students = read_extensions(course.directory).get(assignment, {})
-        extended = [when for each in students if (when := deadline_of(course, assignment, each)) is not None]
-        if now >= max([own.due, *sections, *extended]):
-            return SHOWS[-1]
+    sections = [each.due[assignment] for each in course.sections.values() if assignment in each.due]
+    students = read_extensions(course.directory).get(assignment, {})
+    dates = [own.due, *sections, *(deadline_of(course, assignment, each) for each in students)]
+    is_over = all(each is None or each <= now for each in dates)
+    if is_over and (own.due is not None or (sections and _is_dated_for_all(course, assignment))):
+        return SHOWS[-1]
     return course.serving.shows
+
+
+def _is_dated_for_all(course: Course, assignment: str) -> bool:
+    """True if each student of the gradebook has a due date; False where it does not say who is in the class."""
+    url = gradebook_url(course)
+    if not has_gradebook(course, url):
+        return False
+    from autograder.gradebook.diagnosing import opened  # loads the database library, which few calls need
+
+    classmates = read_class_list(course)
+    with opened(url, course.name) as gradebook:
+        dates = [classmates.due(assignment, each.id) for each in gradebook.students]
+    return bool(dates) and None not in dates
 
 
 def as_shown(submission: Submission, kind: str) -> Submission:

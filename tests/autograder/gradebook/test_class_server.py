@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 import tempfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from nbgrader.api import Base, Gradebook
 from small_course import SmallCourse
 from sqlalchemy import create_engine, make_url
 
-from autograder.course import CourseError
+from autograder.course import CourseError, Section
 from autograder.gradebook import class_server
 from autograder.gradebook.class_server import ANYBODY, Server, User, reaches
 from autograder.sandbox import SandboxUnavailable
@@ -284,6 +285,9 @@ def test_clock(server):
     assert "week0 was due 2027-02-01 23:59 UTC" in wrong(class_server._clock(server, later))
     (server.exchange / "small" / "outbound" / "week0").mkdir(parents=True)
     assert right(class_server._clock(server, later))
+    monday = Section("monday", due={"week1": NOW})
+    dated = replace(server, course=replace(server.course, sections={"monday": monday}))
+    assert "week1 was due 2027-01-15 12:00 UTC for the section monday" in wrong(class_server._clock(dated, later))
 
 
 def test_what_cannot_be_looked_at_is_wrong():

@@ -3,7 +3,9 @@
 import datetime as dt
 
 import pytest
+from nbgrader.api import Base, Gradebook
 from small_course import SmallCourse
+from sqlalchemy import create_engine
 
 from autograder.course import CourseError, Serving
 from autograder.course.extensions import Extension, write_extension
@@ -83,6 +85,30 @@ def test_all_is_shown_when_nobody_has_time_left(course):
     assert deadline_of(course, "week0", "ada") == due + dt.timedelta(days=2)
     assert deadline_of(course, "week0", "bea") == due
     assert shown(course, "week1", due + dt.timedelta(days=900)) == "points"
+
+
+@pytest.mark.filterwarnings("ignore:No nbgrader_config.py file found")
+def test_dates_that_only_sections_have(tmp_path):
+    """The last section's date is the end, if everybody is in a section that has one."""
+    small = SmallCourse(tmp_path)
+    sections = '[[section]]\nname = "mon"\ndue = { week1 = 2027-02-08T12:00:00Z }\n[[section]]\nname = "tue"\n'
+    small.toml.write_text(f"{small.toml.read_text()}{SERVE}{sections}due = {{ week1 = 2027-02-09T12:00:00Z }}\n")
+    course, due = small.load(), dt.datetime(2027, 2, 9, 12, tzinfo=dt.UTC)
+    table, url = course.directory / "sections.csv", f"sqlite:///{course.directory}/gradebook.db"
+    table.write_text("student_id,section\nada,mon\nbea,tue\n")
+    assert shown(course, "week1", due) == "points"  # who is in the class is not known yet
+    engine = create_engine(url)
+    Base.metadata.create_all(engine)  # without it nbgrader starts alembic
+    engine.dispose()
+    with Gradebook(url, "small") as gradebook:
+        assert shown(course, "week1", due) == "points"
+        gradebook.add_student("ada")
+        gradebook.add_student("cem")
+    assert shown(course, "week1", due) == "points"
+    table.write_text("student_id,section\nada,mon\nbea,tue\ncem,mon\n")
+    assert [shown(course, "week1", due + dt.timedelta(minutes=each)) for each in (-1, 0)] == ["points", "all"]
+    write_extension(course.directory, "week1", "cem", Extension(days=3))
+    assert [shown(course, "week1", due + dt.timedelta(days=each)) for each in (1, 2)] == ["points", "all"]
 
 
 def test_a_course_that_is_not_served_shows_all(tmp_path):

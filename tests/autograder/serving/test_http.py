@@ -20,7 +20,6 @@ from autograder.course import CourseError
 from autograder.gradebook.inbox import Inbox, listed
 from autograder.gradebook.tokens import FILE, Tokens
 from autograder.grafting.tidying import course_of
-from autograder.reading.handed_in import SECRET
 from autograder.serving import web
 from autograder.serving.hub import Hub
 from autograder.serving.status import Line, Status
@@ -117,21 +116,6 @@ def test_a_section_has_its_date_and_a_group_its_newest_hand_in(client, course, t
     assert seen["due"] == seen["deadline"] == "2127-02-03T12:00:00+00:00" != posted["due"]
     assert seen["state"] == "queued" and seen["handed_in"] == posted["handed_in"] is not None
     assert post(client, course, tokens["bea"]).status_code == 202 and len(inbound(course)) == 2
-
-
-def test_a_page_of_an_earlier_hand_in_is_not_out(course):
-    """Between the mark of a new hand-in and its page the page of the last one still lies there."""
-    inbox = Inbox(course_of(course), "week0")
-    page, submitted = course / "feedback" / "ada" / "week0", course / "submitted" / "ada" / "week0"
-    out = inbox._page("a" * 64, "00_numbers")
-    for folder in (page, submitted, out.parent):
-        folder.mkdir(parents=True, exist_ok=True)
-    (page / SECRET).write_text("a" * 64)
-    for file in (page / "00_numbers.html", out):
-        file.write_text("5 of 7 points")
-    for secret, is_out in (("a" * 64, True), ("b" * 64, False)):
-        (submitted / SECRET).write_text(secret)
-        assert inbox.is_out("ada") == is_out
 
 
 def test_what_keeps_a_hand_in_waiting_is_told(client, course, tokens):
@@ -310,19 +294,6 @@ def test_tokens_are_kept_hashed_and_closed(course):
     file.write_text("half")
     with pytest.raises(CourseError, match="cannot be read"):
         Tokens(course).student_of(token)
-
-
-def test_a_table_of_tokens_replaces_no_other(course, tmp_path):
-    """It is closed to others; what stands in an earlier one is nowhere else, and its tokens stay good."""
-    out, command = tmp_path / "tokens.csv", ["tokens", "--course", str(course), "--out"]
-    assert CliRunner().invoke(app, [*command, str(out), "ada"]).exit_code == 0
-    (line,) = [each for each in out.read_text().splitlines() if each.startswith("ada,")]
-    assert out.stat().st_mode & 0o777 == 0o600
-    again = CliRunner().invoke(app, [*command, str(out), "ada"])
-    assert again.exit_code == 2 and "is there already" in again.output
-    nowhere = CliRunner().invoke(app, [*command, str(tmp_path / "none" / "x.csv"), "ada"])
-    assert nowhere.exit_code == 2 and "cannot be written (No such file or directory)" in nowhere.output
-    assert Tokens(course).student_of(line.partition(",")[2]) == "ada"
 
 
 @pytest.mark.parametrize("name", ["../ada", "", ".hidden", "a/b"])
