@@ -3,7 +3,8 @@
 Each member has a copy, and so rows, a ledger, pages and a due date of its own. A member who is forgotten takes nothing
 from the others. Nothing says who handed in: the time in `timestamp.txt` alone decides which copy is the newest.
 
-A member keeps the secret of a hand-in of its own, which names the member's feedback pages in the exchange.
+A member keeps the secret of a hand-in of its own, which names the member's feedback pages in the exchange, and gets
+none of another's: `forget` deletes the pages that a member's secrets name.
 """
 
 from __future__ import annotations
@@ -80,9 +81,9 @@ def hand_on(root: Path, assignment: str, student: str, member: str) -> bool:
 
 
 def _copy(source: Path, target: Path) -> Path:
-    """Copy the files of a folder that the grader wrote."""
+    """Copy the files of a folder that the grader wrote, but for the secret, which is another student's."""
     target.mkdir()
-    for file in every_file(source):
+    for file in (each for each in every_file(source) if each.name != SECRET):
         (target / file.relative_to(source)).parent.mkdir(parents=True, exist_ok=True)
         copy(file, target / file.relative_to(source))
     target.chmod(0o755)

@@ -8,6 +8,7 @@ import shutil
 import pytest
 from class_runs import generate, write
 from nbgrader.api import Gradebook
+from nbgrader.utils import notebook_hash
 from places import ROOT
 from small_course import SmallCourse
 from two_lessons import ARITHMETIC, COMPARISON, make_course
@@ -195,6 +196,17 @@ def test_work_of_unknown_time_that_differs_counts_for_each_alone(handed, tmp_pat
     assert [work.student for work in handed_in(course, "week0", ("cem",))] == ["ada"]
     (course / "submitted" / "beaq" / "week0" / "timestamp.txt").write_text(EARLY)
     assert [work.student for work in handed_in(course, "week0", ("cem",))] == ["beaq"]
+
+
+def test_a_forgotten_member_takes_no_feedback_page_of_another(copy):
+    """Whoever shares the work of a member keeps the page that the secret of that one names in the exchange."""
+    pages = copy / "exchange" / "minigrad" / "feedback"
+    pages.mkdir(parents=True)
+    named = {each: pages / f"{notebook_hash(secret=each * 64, notebook_id='00_numbers')}.html" for each in "56"}
+    for page in named.values():
+        page.write_text("marks")
+    run(copy, "forget", "ada", "--yes")  # whose secret is of fives; the work is beaq's, with that of sixes
+    assert {each: page.exists() for each, page in named.items()} == {"5": False, "6": True}
 
 
 def test_a_forgotten_member_leaves_the_work_to_the_others(copy):
