@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.common.python_text import python_of
+from autograder.common.python_text import MAX_PARSED, python_of
 from autograder.course import Course, CourseError
 from autograder.reading import read_notebook
 from autograder.reading.damaged import decode
@@ -67,8 +67,14 @@ def read_outside(course: Course, folders: Iterable[Path]) -> Outside:
 
 
 def definitions(text: str) -> dict[str, str]:
-    """The top-level functions and classes in a text, the last of each name; none if it is not Python."""
-    tree, read = python_of(text) or (ast.Module([], []), "")
+    """The top-level functions and classes in a text, the last of each name.
+
+    Raises:
+        Unreadable: If the text is not Python.
+    """
+    if (parsed := python_of(text)) is None:
+        raise Unreadable(f"is not Python, or is longer than {MAX_PARSED:,} characters")
+    tree, read = parsed
     lines = read.split("\n")
     found = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
     return {node.name: "\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in found}

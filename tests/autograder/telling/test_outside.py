@@ -63,12 +63,14 @@ def test_answers_are_found_by_their_names(small, tmp_path):
         f"import math\n\n\n{clamp(1)}\n\n\n{clamp(2)}\n\n\ndef other(x):\n    return clamp(x)\n"
     )
     (web / "bad.ipynb").write_text("no notebook")
+    (web / "old.py").write_text("print 'of another Python'\n")
     (web / "notes.txt").write_text(clamp(3))
     found = read_outside(small.load(), [web, web / "numbers.py"])
     assert found.answers == {
         "numbers.clamp": {"web/lab.ipynb": clamp(1), "web/numbers.py": clamp(2), "web (2)/numbers.py": clamp(2)}
     }
-    assert [each.partition(":")[0] for each in found.unread] == ["web/bad.ipynb"]
+    assert [each.partition(":")[0] for each in found.unread] == ["web/bad.ipynb", "web/old.py"]
+    assert found.unread[1] == "web/old.py: is not Python, or is longer than 250,000 characters"
     with pytest.raises(CourseError, match=r"nowhere: cannot be looked into \(No such file or directory\)"):
         read_outside(small.load(), [tmp_path / "nowhere"])
 
