@@ -12,6 +12,7 @@ import base64
 import io
 import json
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -29,24 +30,25 @@ NOBODY = "student"
 """The student of every submission, as a worker sees it."""
 
 
-def pack_course(course: Course, hidden: Path) -> bytes:
+def pack_course(course: Course, hidden: Path, *more: str) -> bytes:
     """Return the files that grading reads, as a zip archive.
 
     Args:
         course: The course.
         hidden: The directory of hidden tests.
+        more: Folders of the course's directory that are packed as well.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, path in _files(course, hidden).items():
+        for name, path in _files(course, hidden, more).items():
             archive.write(path, name.as_posix())
     return buffer.getvalue()
 
 
-def _files(course: Course, hidden: Path) -> dict[Path, Path]:
+def _files(course: Course, hidden: Path, more: Iterable[str]) -> dict[Path, Path]:
     """The files to pack, by their places in the parcel."""
     found = {Path(COURSE, course.path.name): course.path, SEEN: hidden.parent / SEEN}
-    folders = {Path(COURSE, name): course.directory / name for name in ("lessons", "data", "source", "masters")}
+    folders = {Path(COURSE, name): course.directory / name for name in ("lessons", "data", "source", "masters", *more)}
     library = Path(COURSE)
     if not course.library.in_lessons:
         library = Path("src", course.library.package)

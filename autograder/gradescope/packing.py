@@ -79,7 +79,7 @@ def pack(course: Course, assignment: str, hidden: Path, wheel: Path) -> bytes:
             entry = zipfile.ZipInfo(name)
             entry.external_attr = 0o755 << 16  # else unpacking would leave a script that cannot be run
             archive.writestr(entry, text)
-        archive.writestr(PARCEL, pack_course(course, hidden))
+        archive.writestr(PARCEL, pack_course(course, hidden, "locale"))  # results are told there
         archive.write(wheel, wheel.name)
         archive.write(PROJECT / "constraints.txt", "constraints.txt")
     return buffer.getvalue()

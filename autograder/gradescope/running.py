@@ -24,10 +24,12 @@ from autograder.gradebook import tries
 from autograder.gradescope import PARCEL
 from autograder.judging.examples import released
 from autograder.judging.judge import Judge
+from autograder.library.speaking import told
 from autograder.reading.snapshot import snapshot
 from autograder.results import Submission
 from autograder.sandbox import SandboxError, choose
 from autograder.telling.report import as_text, clean
+from autograder.telling.tongue import speaking_of
 
 
 class NotGraded(GraderError):
@@ -52,7 +54,8 @@ def grade(root: Path, assignment: str, isolation: str = "auto") -> None:
         course = load_course(Path(folder, COURSE), tree=False)
         with Judge(course, hidden=Path(folder, HIDDEN), isolation=isolation) as judge:
             submissions = _judged(judge, root / "submission", assignment)
-    results = _results(replace(course, serving=course.serving or Serving()), assignment, submissions)
+        with speaking_of(submissions, course):
+            results = _results(replace(course, serving=course.serving or Serving()), assignment, submissions)
     write(root / "results" / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -82,7 +85,7 @@ def _results(course: Course, assignment: str, submissions: list[Submission]) -> 
     """
     kind, today = tries.shown(course, assignment), dt.date.today()
     shown = [tries.as_shown(released(each, course, today), kind) for each in submissions]
-    notes = [f"{each.lesson}: {clean(note)}" for each in shown for note in (each.unreadable, *each.notes) if note]
+    notes = [f"{each.lesson}: {told(clean(note))}" for each in shown for note in (each.unreadable, *each.notes) if note]
     return {
         "output": "\n".join(notes),
         "output_format": "text",

@@ -1,5 +1,6 @@
 """Gradescope's container grades as this machine does, or gives no mark and says why."""
 
+import io
 import json
 import os
 import re
@@ -9,15 +10,15 @@ import sys
 import zipfile
 
 import pytest
-from class_runs import hand_in
+from class_runs import again, hand_in
 from places import ROOT
 from two_lessons import ARITHMETIC, COMPARISON, make_course
 from typer.testing import CliRunner
 
-from autograder.classes.parcel import pack_course
 from autograder.cli import app
 from autograder.course.loading import load_course
 from autograder.gradescope import PARCEL, running
+from autograder.gradescope.packing import pack
 from autograder.sandbox import SandboxUnavailable
 
 pytestmark = pytest.mark.full("a course is built, released and graded; a wheel is built", share=16)
@@ -34,11 +35,20 @@ def course(tmp_path_factory):
 @pytest.fixture
 def place(course, tmp_path):
     """Gradescope's folder, with the files that grading reads and the hand-in."""
+    return unpacked(course, tmp_path)
+
+
+def unpacked(course, place):
+    """Put an archive's files for grading, and the hand-in, where Gradescope does."""
     for name in ("source", "results"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "source" / PARCEL).write_bytes(pack_course(load_course(course, tree=False), course.parent / "hidden"))
-    shutil.copytree(course / "submitted" / "ada" / "week0", tmp_path / "submission")
-    return tmp_path
+        (place / name).mkdir()
+    wheel = place / "grader.whl"
+    wheel.touch()
+    packed = pack(load_course(course, tree=False), "week0", course.parent / "hidden", wheel)
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extract(PARCEL, place / "source")
+    shutil.copytree(course / "submitted" / "ada" / "week0", place / "submission")
+    return place
 
 
 def results(place):
@@ -106,6 +116,25 @@ def test_what_is_shown_waits_for_the_due_date(place, year, shows):
     running.grade(place, "week0")
     said = {each["name"]: each["output"] for each in results(place)["tests"]}["operators.arithmetic"]
     assert ("use +" in said) is shows and ("Points by group: values 0 of 2, special 1 of 1" in said) is not shows
+
+
+def test_the_report_is_in_the_language_of_the_notebook(course, tmp_path):
+    """The course's catalogues go with the archive, and say there what a feedback page says here."""
+    other = again(course, tmp_path / "all")
+    toml = other / "course.toml"
+    toml.write_text(toml.read_text().replace("seed = 7", 'seed = 7\nlanguages = ["de"]'))
+    catalogues = other / "locale" / "de" / "LC_MESSAGES"
+    catalogues.mkdir(parents=True)
+    (catalogues / "hidden.po").write_text('msgid "add adds."\nmsgstr "add addiert."\n')
+    notebook = other / "submitted" / "ada" / "week0" / "00_numbers.ipynb"
+    content = json.loads(notebook.read_text())
+    content["metadata"]["minigrad"]["language"] = "de"
+    notebook.write_text(json.dumps(content))
+    place = unpacked(other, tmp_path)
+    put(place, "course/course.toml", zipped(place, "course/course.toml") + '[serve]\nshows = "all"\n')
+    running.grade(place, "week0")
+    said = {each["name"]: each["output"] for each in results(place)["tests"]}["operators.arithmetic"]
+    assert "add addiert." in said and "add adds." not in said
 
 
 def zipped(place, name):
