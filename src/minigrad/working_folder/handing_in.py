@@ -30,6 +30,9 @@ FILE = "server.json"
 EVERY = 2.0
 """Seconds from one question for the mark to the next: a server answers 60 in a minute."""
 
+LONGEST = 3600.0
+"""Seconds after which the mark is no longer waited for."""
+
 LARGEST = 50_000_000
 """Bytes of an answer."""
 
@@ -148,7 +151,7 @@ def server_for(folder: Path) -> Server | None:
 
 
 def wait(server: Server, state: dict[str, Any]) -> dict[str, Any]:
-    """Ask for the state of a hand-in until it is marked, or waits for something that is not a matter of minutes.
+    """Ask for the state of a hand-in until it is marked, waits for what takes longer, or an hour has passed.
 
     Args:
         server: The server.
@@ -157,7 +160,8 @@ def wait(server: Server, state: dict[str, Any]) -> dict[str, Any]:
     Raises:
         MinigradError: If the server cannot be asked.
     """
-    while state["state"] in ("queued", "being graded"):
+    end = time.monotonic() + LONGEST
+    while state["state"] in ("queued", "being graded") and time.monotonic() < end:
         time.sleep(EVERY)
         state = server.state(str(state["assignment"]))
     return state
@@ -179,6 +183,8 @@ def sentences(state: dict[str, Any]) -> list[str]:
     found = []
     if state["state"] == "graded":
         found.append(f"{name}: {state['earned']:g} of {state['points']:g} points.")
+    elif state["state"] in ("queued", "being graded"):
+        found.append(f"Your hand-in is still queued; ask again with `minigrad submit --wait --assignment {name}`.")
     elif state["state"] == "waits":
         found.append(f"Your hand-in has arrived, and is graded later: {state['said']}.")
     elif state["state"] == "refused":

@@ -137,6 +137,14 @@ def test_what_keeps_the_mark_is_said(work, played, found, words):
     assert not error and words in said
 
 
+def test_the_wait_for_a_mark_ends(work, played, monkeypatch):
+    """A hand-in that stays queued does not keep the terminal for ever; how to ask again is said."""
+    monkeypatch.setattr(handing_in, "LONGEST", 0.0)
+    played.answers = [state()]
+    said, error = submit(work)
+    assert not error and "still queued; ask again with `minigrad submit --wait --assignment module1`" in said
+
+
 @pytest.mark.parametrize(
     ("code", "answer", "words"),
     [
