@@ -186,9 +186,19 @@ def _holds(folder: Path, submission: Path) -> bool:
         return False
 
 
-def taken_at(originals: Path) -> list[dt.datetime]:
-    """When each of a student's submissions was taken in, by this machine's clock; one content counts once."""
-    return sorted(dt.datetime.fromtimestamp(folder.stat().st_mtime, dt.UTC) for folder in _kept(originals))
+def taken_at(originals: Iterable[Path], before: dt.datetime) -> list[dt.datetime]:
+    """When each submission of a group was taken in, by this machine's clock; one content counts once.
+
+    Args:
+        originals: The members' directories for the assignment among the originals.
+        before: Only earlier times; a member's copy of another one's submission is as old as the grading.
+    """
+    times: dict[str, dt.datetime] = {}
+    for folder in (each for home in originals for each in _kept(home)):
+        when = dt.datetime.fromtimestamp(folder.stat().st_mtime, dt.UTC)
+        if when < before:
+            times[folder.name] = max(when, times.get(folder.name, when))
+    return sorted(times.values())
 
 
 def _kept(originals: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -122,7 +123,8 @@ class Session:
         self._assignments, self._status, self._say, self._isolation = tuple(assignments), status, say, isolation
         self._warm = warm
         self._classmates = classlist.read_class_list(course)
-        self._newest: dict[Work, HandIn] = {}
+        self._newest: dict[Work, HandIn] = {}  # of each group one
+        self._beside: dict[Work, list[HandIn]] = {}  # what other members of its group handed in before it
         self._at: dict[Work, HandIn] = {}
         self._done: set[str] = set()
         self._from: dict[str, dt.datetime] = {}  # from when on the limits let a hand-in be graded
@@ -198,7 +200,13 @@ class Session:
         if (begun := time.monotonic()) < self._look_at:
             return
         names = listed(next(iter(self._inboxes.values())).folder)
-        self._newest = {each.work: each for inbox in self._inboxes.values() for each in inbox.newest(names)}
+        groups: defaultdict[tuple[str, tuple[str, ...]], list[HandIn]] = defaultdict(list)
+        for each in sorted(
+            (each for inbox in self._inboxes.values() for each in inbox.newest(names)), key=lambda each: each.when
+        ):
+            groups[each.work.assignment, self._group(each.work)].append(each)
+        self._newest = {group[-1].work: group[-1] for group in groups.values()}
+        self._beside = {group[-1].work: group[:-1] for group in groups.values()}
         here = set(names)
         self._done &= here
         self._refused = {name: each for name, each in self._refused.items() if name in here}
@@ -264,7 +272,8 @@ class Session:
             return inbox.is_current(hand_in)
         student, assignment = hand_in.work.student, hand_in.work.assignment
         now = dt.datetime.now().astimezone()
-        earlier = taken_at(self._root / ORIGINALS / student / assignment)
+        originals = (self._root / ORIGINALS / each / assignment for each in self._group(hand_in.work))
+        earlier = taken_at(originals, hand_in.arrived)
         deadline = tries.deadline_of(self._course, assignment, student)
         at = tries.earliest(now, hand_in.arrived, earlier, self._limits, deadline)
         if at <= now:
@@ -291,20 +300,25 @@ class Session:
         return self._classmates.members(work.assignment, work.student)
 
     def _collect(self, hand_ins: list[HandIn]) -> None:
-        """Take hand-ins in whose notebooks no other run is at, and grade them."""
+        """Take hand-ins in whose notebooks no other run is at, and grade them.
+
+        What other members handed in before is taken in with them, for its time and the secret that names its pages.
+        """
         for name, inbox in self._inboxes.items():
             mine = [each for each in hand_ins if each.work.assignment == name and self._take(each)]
             if not mine:
                 continue
+            others = (other for each in mine for other in self._beside[each.work] if not inbox.is_collected(other))
+            taken = [*mine, *(each for each in others if self._take(each))]
             try:
-                refused = inbox.collect(mine)
+                refused = inbox.collect(taken)
             finally:
-                for each in mine:
+                for each in taken:
                     self._give_back(each)
-            for each in mine:
+            for each in taken:
                 if each in refused:
                     self._refuse(each, refused[each])
-                else:
+                elif each in mine:
                     self._grade(each)
 
     def _tasks(self, hand_in: HandIn) -> list[Task]:

@@ -7,8 +7,11 @@ import pytest
 from small_course import SmallCourse
 
 from autograder.classes import Outcome, Work
+from autograder.course import Serving
+from autograder.course.classlist import read_class_list
 from autograder.gradebook.class_feedback import Made
 from autograder.gradebook.inbox import HandIn
+from autograder.grafting.tidying import ORIGINALS
 from autograder.serving import AGAIN, Session
 from autograder.serving.status import Status
 
@@ -183,6 +186,29 @@ def test_of_several_hand_ins_the_newest_is_graded(served, clock):
     exchange.hand_in("ada", 5)
     go(session, clock, looks=3)
     assert exchange.taken == ["ada-2", "ada-5"]
+
+
+def test_a_group_has_the_tries_of_one_student(served, clock):
+    """Of hand-ins that wait together the newest is graded, and all are taken in; the next one waits for the limit."""
+    session, exchange, said = served
+    (session._root / "groups.csv").write_text("group,student_id\nreds,ada\nreds,bea\nreds,cem\n")
+    session._classmates = read_class_list(session._course)
+    session._limits = Serving(tries_per_day=1, wait=0)
+    newest = [exchange.hand_in(student, minute) for minute, student in enumerate(("ada", "bea", "cem"))][-1]
+    graded = []
+    session._grading.add = lambda works: graded.extend(works)
+    session._look()
+    session._begin()
+    assert graded == [newest.work] and sorted(exchange.taken) == ["ada-0", "bea-1", "cem-2"]
+    session._at.clear()
+    (session._root / ORIGINALS / "cem" / "week0" / "content").mkdir(parents=True)
+    soon = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=1)
+    exchange.came.append(HandIn(Work("ada", "week0"), "ada-late", soon.replace(tzinfo=None), soon))
+    exchange.say = lambda hand_in, sentence: None
+    clock[0] += 100
+    session._look()
+    session._begin()
+    assert graded == [newest.work] and any("ada: week0 waits until" in each for each in said)
 
 
 def test_new_hand_ins_come_before_pages_of_old_ones(served, clock):
