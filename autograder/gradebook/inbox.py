@@ -20,7 +20,7 @@ import secrets
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -180,19 +180,36 @@ class Inbox:
 
     def is_graded(self, hand_in: HandIn) -> bool:
         """Return whether this very hand-in is recorded: rows, files and ledger stand, of which the last comes last."""
-        root, work = self._course.directory, hand_in.work
+        return self.is_current(hand_in) and self._recorded(hand_in.work) is not None
+
+    def is_graded_for(self, hand_in: HandIn, student: str) -> bool:
+        """Return whether a hand-in is recorded for a student of the group too, who may have joined since.
+
+        What `sharing.hand_on` leaves are the same notebooks, perhaps with the student's own time.
+        """
+        own = Work(student, hand_in.work.assignment)
+        return self.is_graded(hand_in) and self._recorded(own) == self._recorded(hand_in.work)
+
+    def superseding(self, hand_in: HandIn) -> HandIn:
+        """What counts in a hand-in's place, where something newer came another way; else the hand-in itself."""
+        there = handed_in_at(hand_in.work.folder(self._course.directory))
+        return hand_in if there is None or there <= hand_in.when else replace(hand_in, when=there)
+
+    def _recorded(self, work: Work) -> list[str] | None:
+        """The hashes of the submitted notebooks; None unless they are recorded."""
+        root, found = self._course.directory, []
         submitted, graded = work.folder(root), root / "autograded" / work.student / work.assignment
-        if not handed_in_at(submitted) == handed_in_at(graded) == hand_in.when:
-            return False
+        if handed_in_at(submitted) != handed_in_at(graded):
+            return None
         for lesson in self._course.assignments[self._assignment].lessons:
             entry = read_entry(root, work.student, work.assignment, lesson)
             try:
-                sha256 = hashlib.sha256((submitted / f"{lesson}.ipynb").read_bytes()).hexdigest()
+                found.append(hashlib.sha256((submitted / f"{lesson}.ipynb").read_bytes()).hexdigest())
             except OSError:
-                return False
-            if entry is None or entry.sha256 != sha256 or entry.submission.ungraded:
-                return False
-        return True
+                return None
+            if entry is None or entry.sha256 != found[-1] or entry.submission.ungraded:
+                return None
+        return found
 
     # nbgrader's steps ------------------------------------------------------------------------------------------
 

@@ -103,7 +103,9 @@ class Desk:
             return self._state(student, self._inbox(assignment), assignment)
 
     def hand_in(self, student: str, assignment: str, files: Any) -> dict[str, Any]:
-        """Put notebooks into the exchange, unless the newest hand-in has the same; return the state.
+        """Put notebooks into the exchange, unless the newest hand-in is the student's and the same; return the state.
+
+        The very notebooks of another member are a hand-in all the same, with a time and pages of its own.
 
         Raises:
             HTTPException: If they are not the assignment's notebooks, there were too many on this day, or the disk
@@ -112,8 +114,9 @@ class Desk:
         with self._lock:
             inbox = self._inbox(assignment)
             contents = self._checked(assignment, files)
-            newest = _newest(inbox, assignment, [student])
-            if newest is None or not _holds(inbox.folder / newest.name, contents):
+            newest = _newest(inbox, assignment, read_class_list(course_of(self._root)).members(assignment, student))
+            is_own = newest is not None and newest.work.student == student
+            if newest is None or not is_own or not _holds(inbox.folder / newest.name, contents):
                 today = f"{student}+{assignment}+{dt.datetime.now(dt.UTC):%Y-%m-%d}"
                 if sum(name.startswith(today) for name in listed(inbox.folder)) >= HAND_INS:
                     raise HTTPException(429, f"{HAND_INS} hand-ins have come today; the next one is taken tomorrow")
@@ -170,6 +173,7 @@ class Desk:
         due, deadline = classmates.due(assignment, student), deadline_of(course, assignment, student)
         extension = read_extensions(self._root).get(assignment, {}).get(student)
         newest = _newest(inbox, assignment, classmates.members(assignment, student))
+        newest = newest and inbox.superseding(newest)
         when = newest.when.replace(tzinfo=dt.UTC) if newest else None
         found: dict[str, Any] = {
             "student": student,
@@ -183,7 +187,7 @@ class Desk:
         if newest is None:
             return found
         found["late"] = Lateness(when, due, extension, deadline).seconds
-        if inbox.is_graded(newest) and (inbox.is_out(student) or newest.work.student != student):
+        if inbox.is_graded_for(newest, student) and (inbox.is_out(student) or newest.work.student != student):
             return found | {"state": "graded"} | self._mark(student, assignment)
         return found | self._said(newest)
 

@@ -2,7 +2,10 @@
 
 import asyncio
 import datetime as dt
+import hashlib
 import json
+import shutil
+import socket
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -20,6 +23,9 @@ from autograder.course import CourseError
 from autograder.gradebook.inbox import Inbox, listed
 from autograder.gradebook.tokens import FILE, Tokens
 from autograder.grafting.tidying import course_of
+from autograder.reading.handed_in import SECRET
+from autograder.results import Submission
+from autograder.results.ledger import Entry, write_entry
 from autograder.serving import web
 from autograder.serving.hub import Hub
 from autograder.serving.status import Line, Status
@@ -116,6 +122,74 @@ def test_a_section_has_its_date_and_a_group_its_newest_hand_in(client, course, t
     assert seen["due"] == seen["deadline"] == "2127-02-03T12:00:00+00:00" != posted["due"]
     assert seen["state"] == "queued" and seen["handed_in"] == posted["handed_in"] is not None
     assert post(client, course, tokens["bea"]).status_code == 202 and len(inbound(course)) == 2
+
+
+def test_a_page_of_an_earlier_hand_in_is_not_out(course):
+    """Between the mark of a new hand-in and its page the page of the last one still lies there."""
+    inbox = Inbox(course_of(course), "week0")
+    page, submitted = course / "feedback" / "ada" / "week0", course / "submitted" / "ada" / "week0"
+    out = inbox._page("a" * 64, "00_numbers")
+    for folder in (page, submitted, out.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    (page / SECRET).write_text("a" * 64)
+    for file in (page / "00_numbers.html", out):
+        file.write_text("5 of 7 points")
+    for secret, is_out in (("a" * 64, True), ("b" * 64, False)):
+        (submitted / SECRET).write_text(secret)
+        assert inbox.is_out("ada") == is_out
+
+
+def group(course, *students):
+    """Let students hand in together."""
+    (course / "groups.csv").write_text("group,student_id\n" + "".join(f"reds,{each}\n" for each in students))
+
+
+def test_a_replay_is_compared_with_the_groups_newest(client, course, tokens):
+    """Earlier notebooks count again after another member's; another member's very notebooks are a hand-in as well."""
+    group(course, "ada", "bea")
+    for student, texts in (("ada", RIGHT), ("bea", ("", "")), ("ada", RIGHT), ("ada", RIGHT), ("bea", RIGHT)):
+        post(client, course, tokens[student], texts)
+    assert sorted(name.partition("+")[0] for name in inbound(course)) == ["ada", "ada", "bea", "bea"]
+
+
+def recorded(course, student, when=None):
+    """Take the newest hand-in of a student in, and record it as grading does."""
+    inbox = Inbox(course_of(course), "week0")
+    (found,) = (each for each in inbox.newest(inbound(course)) if each.work.student == student)
+    assert inbox.collect([found]) == {}
+    folder = course / "submitted" / student / "week0"
+    if when:
+        (folder / "timestamp.txt").chmod(0o644)
+        (folder / "timestamp.txt").write_text(when)
+    shutil.copytree(folder, course / "autograded" / student / "week0")
+    for lesson in course_of(course).assignments["week0"].lessons:
+        sha256 = hashlib.sha256((folder / f"{lesson}.ipynb").read_bytes()).hexdigest()
+        write_entry(course, Entry(student, "week0", lesson, sha256, "", Submission(lesson, ())))
+    return found
+
+
+def test_who_joins_a_group_later_has_no_mark_yet(client, course, tokens):
+    """The group's hand-in is the student's when the student's own folder has it, recorded; until then it is queued."""
+    post(client, course, tokens["ada"])
+    recorded(course, "ada")
+    group(course, "ada", "bea")
+    assert client.get("/week0", headers=bearer(tokens["bea"])).json()["state"] == "queued"
+    for tree in ("submitted", "autograded", ".grades/submissions/week0"):
+        own = "" if tree.endswith("week0") else "week0"
+        shutil.copytree(course / tree / "ada" / own, course / tree / "bea" / own)
+    for tree in ("submitted", "autograded"):  # the time of the member's own hand-in of the very same
+        (course / tree / "bea" / "week0" / "timestamp.txt").chmod(0o644)
+        (course / tree / "bea" / "week0" / "timestamp.txt").write_text("2027-01-01 00:00:00 UTC")
+    assert client.get("/week0", headers=bearer(tokens["bea"])).json()["state"] == "graded"
+
+
+def test_what_came_another_way_since_is_told(client, course, tokens, monkeypatch):
+    """A hand-in that an archive superseded is not queued for ever: what counts now is told, with its time."""
+    monkeypatch.setattr(Inbox, "is_out", lambda *_: True)
+    post(client, course, tokens["ada"])
+    recorded(course, "ada", "2127-01-01 00:00:00 UTC")
+    answer = client.get("/week0", headers=bearer(tokens["ada"])).json()
+    assert (answer["state"], answer["handed_in"]) == ("graded", "2127-01-01T00:00:00+00:00")
 
 
 def test_what_keeps_a_hand_in_waiting_is_told(client, course, tokens):
