@@ -9,6 +9,7 @@ A student is who the token says, and nothing in a request names another one. Tim
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import json
 import multiprocessing
@@ -29,6 +30,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from autograder.classes.work import Work
 from autograder.classes.worker import die_with
@@ -57,6 +59,9 @@ BODY = 40_000_000
 
 BODY_SECONDS = 60.0
 """Seconds in which a request has to arrive."""
+
+HEAD_SECONDS = 5.0
+"""Seconds in which the head of a request has to arrive, so that silent connections do not take all places."""
 
 LONGEST = 500
 """Characters of a token; a longer text is none."""
@@ -364,9 +369,46 @@ class Web:
             self._process.start()
 
 
+class _Prompt(H11Protocol):
+    """Closes a connection whose next request does not begin in time."""
+
+    _closing: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Give the first request its time."""
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Give the rest of a head its time: uvicorn's own timer ends at the first byte."""
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the watch."""
+        super().connection_lost(exc)
+        self._unwatch()
+
+    def _watch(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:  # type: ignore[redundant-expr]  # None at first
+            self._unwatch()
+        elif self._closing is None:
+            self._closing = self.loop.call_later(HEAD_SECONDS, self.timeout_keep_alive_handler)
+
+    def _unwatch(self) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+            self._closing = None
+
+
 def _answer(make: Callable[[], Starlette], listening: socket.socket, owner: int) -> None:
     die_with(owner)
     config = uvicorn.Config(
-        make(), log_level="error", limit_concurrency=CONNECTIONS, timeout_keep_alive=15, timeout_graceful_shutdown=3
+        make(),
+        http=_Prompt,
+        log_level="error",
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=3,
     )
     uvicorn.Server(config).run(sockets=[listening])

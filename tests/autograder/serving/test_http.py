@@ -461,6 +461,25 @@ def test_the_process_that_answers_is_started_again(course, tokens):
         assert state["handed_in"] == sent.json()["handed_in"] and state["state"] == "queued"
 
 
+@pytest.mark.parametrize("head", [b"", b"GET /week0 HTTP/1.1\r\n"])
+def test_a_connection_without_a_request_is_closed(course, tokens, monkeypatch, head):
+    """It takes nobody's place for longer than a head may take, also after an answer; a request in time is answered."""
+    monkeypatch.setattr(web, "HEAD_SECONDS", 0.5)
+    whole = f"GET /week0 HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {tokens['ada']}\r\n\r\n".encode()
+    with web.Web(course, ["week0"], Tokens(course), 0) as answering:
+        for first in (b"", whole):
+            with socket.create_connection((web.HOST, answering.port), timeout=10) as asked:
+                if first:
+                    asked.sendall(first)
+                    answer = b""
+                    while not answer.endswith(b"}"):
+                        answer += asked.recv(10_000)
+                    assert answer.startswith(b"HTTP/1.1 200")
+                if not first or head:
+                    asked.sendall(head)
+                    assert asked.recv(10_000) == b""
+
+
 @pytest.mark.full("a hand-in is graded", share=12)
 def test_a_hand_in_by_http_is_graded(course, tokens):
     """The mark and the page come back to the student who handed in, and to no other."""
