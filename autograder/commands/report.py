@@ -145,6 +145,11 @@ def _page(
         write(out, class_page(data, f"{dt.datetime.now():%Y-%m-%d %H:%M}"))
     count = len({entry.student for entry in data.entries})
     console.print(f"{escape(short(out))}: {number(count, 'student')}, {number(len(data.entries), 'notebook')}")
+    if data.outside is not None:
+        files = {place for exercise in data.answers for place in data.outside.answers.get(exercise, {})}
+        console.print(
+            f"compared with {number(len(files), 'file')} from elsewhere; the page's last section has what is alike"
+        )
     if data.gone:
         names = ", ".join(escape(one_line(name)) for name in data.gone[:5]) + (" ..." if len(data.gone) > 5 else "")
         console.print(

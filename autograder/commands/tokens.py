@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, TextIO
 
 import typer
 
@@ -18,6 +22,10 @@ def tokens(
         list[str] | None,
         typer.Argument(metavar="[STUDENT]...", help="nbgrader's student ids; by default all who have no token yet."),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the table to a new file that only its owner reads, instead of here."),
+    ] = None,
     course: CourseOption = None,
 ) -> None:
     """Make a token for each student, with which `autograder serve --http` knows who hands in; print them as a table.
@@ -26,7 +34,7 @@ def tokens(
     void. Send each student the own one alone.
 
     Examples:
-      autograder tokens > tokens.csv
+      autograder tokens --out tokens.csv
 
       autograder tokens ada
     """
@@ -43,5 +51,22 @@ def tokens(
         if not everyone:
             raise CourseError("the gradebook lists no student; `nbgrader db student import students.csv` does")
         students = [each for each in everyone if each not in kept.students()]
-    made = kept.make(students)
-    sys.stdout.write("".join(["id,token\n", *(f"{student},{token}\n" for student, token in made.items())]))
+    with _table(out) as table:
+        made = kept.make(students)
+        table.write("".join(["id,token\n", *(f"{student},{token}\n" for student, token in made.items())]))
+
+
+@contextmanager
+def _table(out: Path | None) -> Iterator[TextIO]:
+    """Where the tokens go: no file that is there already, since they are shown this once."""
+    if out is None:
+        yield sys.stdout
+        return
+    try:
+        descriptor = os.open(out, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError as error:
+        raise CourseError(f"{out} is there already, and its tokens stand nowhere else; name a new file") from error
+    except OSError as error:
+        raise CourseError(f"{out} cannot be written ({error.strerror}); name another file") from error
+    with os.fdopen(descriptor, "w") as file:
+        yield file

@@ -241,10 +241,13 @@ class Inbox:
         return failed
 
     def is_out(self, student: str) -> bool:
-        """Return whether a student's pages lie in the exchange as they are in the course."""
+        """Return whether the pages of what a student handed in last lie in the exchange as they are in the course."""
         folder = self._course.directory / "feedback" / student / self._assignment
+        own = Work(student, self._assignment).folder(self._course.directory) / SECRET
         try:
             secret = read_bytes(folder / SECRET, limit=1000).decode()
+            if own.is_file() and read_bytes(own, limit=1000).decode() != secret:
+                return False  # they are those of an earlier hand-in
             pages = {page: self._page(secret, page.stem) for page in folder.glob("*.html")}
             return bool(pages) and all(filecmp.cmp(page, out, shallow=False) for page, out in pages.items())
         except (OSError, Unreadable, UnicodeDecodeError):

@@ -30,7 +30,7 @@ from typing import Any, Self
 
 import nbformat
 from nbgrader import utils
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.converters import Autograde, NbGraderException
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
@@ -304,10 +304,26 @@ class Recorder:
         said = [self._take(each, [replace(own, student=each) for own in entries], kept, of=student) for each in others]
         return "; ".join(filter(None, [*said, self._take(student, entries, kept)]))
 
+    def _refuse_a_stranger(self, student: str, of: str) -> None:
+        """Make nobody of a wrong line in groups.csv.
+
+        Raises:
+            CourseError: If neither the gradebook nor `submitted` has a member of the group.
+        """
+        with diagnosed(self._url):
+            known = self._gradebook.db.query(Student.id).filter(Student.id == student).first()
+        if known is None and not (self.root / "submitted" / student).is_dir():
+            raise CourseError(
+                f"groups.csv has {student} in the group of {of}, and neither the gradebook nor submitted/ has that "
+                f"student; correct the line, or give `nbgrader db student add {student}`"
+            )
+
     def _take(self, student: str, entries: Sequence[Entry], kept: bool, of: str = "") -> str:
         """Record what a student handed in, or another member of the group."""
         try:
             with self.turn:
+                if of:
+                    self._refuse_a_stranger(student, of)
                 if of and not hand_on(self.root, self.assignment, of, student):
                     return ""
                 if (kept or self._is_in_ledger(entries)) and self.is_recorded(student, entries):

@@ -432,7 +432,8 @@ def _limits(limits: Serving) -> str:
     """The limits, as students read them."""
     count = limits.tries_per_day
     said = f"{count} submission{'s' * (count != 1)} a day {'are' if count != 1 else 'is'} graded"
-    return f"{said}, {limits.wait:g} minutes apart" if limits.wait else said
+    apart = "1 minute" if limits.wait == 1 else f"{limits.wait:g} minutes"
+    return f"{said}, {apart} apart" if limits.wait else said
 
 
 def released(course: Course, exchange: Path, assignments: Iterable[str]) -> list[str]:

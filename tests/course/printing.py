@@ -32,7 +32,7 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 OF_THE_MACHINE = re.compile(
     r"\d\s*(?:ns|us|µs|ms|s|seconds?|times|x|MB|GB)\b|\b(?:threads?|cores?|seconds)\b|0x[0-9a-f]{6}"
 )
-OF_OTHER_LESSONS = re.compile(r"^\w+ to \w+ +0 of \d+ yours, reference: all$")
+OF_OTHER_LESSONS = re.compile(r"^\w+(?: to \w+)? +0 of \d+ yours, reference: all$")
 """What `use` says of lessons without an answer: each new lesson of the course changes it."""
 
 

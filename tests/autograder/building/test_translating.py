@@ -43,6 +43,7 @@ Read [this](there.md).
 def course(tmp_path):
     """A course with one lesson, translated to German in part."""
     small = SmallCourse(tmp_path)
+    small.toml.write_text(small.toml.read_text().replace('version = "1.0"', 'version = "1.0"\nlanguages = ["de"]', 1))
     course = load_course(small.root / "course")
     translating.update(course, "de", "00_numbers", [TITLE])
     path = translating.catalogue_path(course, "de", "00_numbers")

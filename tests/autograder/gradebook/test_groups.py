@@ -64,6 +64,8 @@ def handed(tmp_path_factory):
         "student_id,section\nada,monday\nbeaq,monday\ncem,monday\ndora,tuesday\neli,tuesday\nfay,tuesday\n"
     )
     generate(course)
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "minigrad") as gradebook:
+        gradebook.add_student("dora")
     write(course, "ada", HALF, EARLY)
     write(course, "beaq", BOTH, LATE)  # the newest of the reds
     (course / "submitted" / "beaq" / "week0" / "submission_secret.txt").write_text("6" * 64)
@@ -182,6 +184,15 @@ def test_a_table_that_contradicts_itself_is_refused_in_a_sentence(handed, tmp_pa
     shutil.copytree(handed, course)
     (course / file).write_bytes(text if isinstance(text, bytes) else text.encode())
     assert words in run(course, "autograde", "week0", code=2)
+
+
+def test_nobody_is_made_of_a_wrong_line(copy):
+    """A name that neither the gradebook nor submitted/ has gets no mark; the others have theirs."""
+    (copy / "groups.csv").write_text((copy / "groups.csv").read_text() + "blues,elli,week0\n")
+    before = marks(copy)
+    said = run(copy, "autograde", "week0", "--jobs", "1", code=1)
+    assert "elli: groups.csv has elli in the group of" in said and "nbgrader db student add elli" in said
+    assert marks(copy) == before and not (copy / "submitted" / "elli").exists()
 
 
 def test_work_of_unknown_time_that_differs_counts_for_each_alone(handed, tmp_path):

@@ -370,6 +370,19 @@ def test_tokens_are_kept_hashed_and_closed(course):
         Tokens(course).student_of(token)
 
 
+def test_a_table_of_tokens_replaces_no_other(course, tmp_path):
+    """It is closed to others; what stands in an earlier one is nowhere else, and its tokens stay good."""
+    out, command = tmp_path / "tokens.csv", ["tokens", "--course", str(course), "--out"]
+    assert CliRunner().invoke(app, [*command, str(out), "ada"]).exit_code == 0
+    (line,) = [each for each in out.read_text().splitlines() if each.startswith("ada,")]
+    assert out.stat().st_mode & 0o777 == 0o600
+    again = CliRunner().invoke(app, [*command, str(out), "ada"])
+    assert again.exit_code == 2 and "is there already" in again.output
+    nowhere = CliRunner().invoke(app, [*command, str(tmp_path / "none" / "x.csv"), "ada"])
+    assert nowhere.exit_code == 2 and "cannot be written (No such file or directory)" in nowhere.output
+    assert Tokens(course).student_of(line.partition(",")[2]) == "ada"
+
+
 @pytest.mark.parametrize("name", ["../ada", "", ".hidden", "a/b"])
 def test_a_token_is_for_a_students_id(course, name):
     """A name that leads elsewhere gets none."""
