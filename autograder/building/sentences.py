@@ -66,7 +66,7 @@ _MISTAKE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 """The name of a mistake, such as "upstream-forgotten"."""
 
 _SAID_BY_TESTS = ("because", "example", "hint", "misconception", "note", "when", "word")
-"""What hidden tests say in reports beside their docstrings: arguments of these names."""
+"""The arguments by which hidden tests say something in reports, beside their docstrings."""
 
 _NAMED_IN_WORDS = re.compile(r"\w \w")
 

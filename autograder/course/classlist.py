@@ -1,4 +1,4 @@
-"""Who works together, and who is in which section: `groups.csv` and `sections.csv` in a course's folder.
+"""The groups and sections of a class: `groups.csv` and `sections.csv` in a course's folder.
 
 Both are tables with a column `student_id`, which `autograder forget` reads like any other roster. A section's dates and
 graders stand in course.toml, as `[[section]]`.

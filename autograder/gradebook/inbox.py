@@ -191,7 +191,7 @@ class Inbox:
         return self.is_graded(hand_in) and self._recorded(own) == self._recorded(hand_in.work)
 
     def superseding(self, hand_in: HandIn) -> HandIn:
-        """What counts in a hand-in's place, where something newer came another way; else the hand-in itself."""
+        """The hand-in that counts in place of this one, where something newer came another way; else this one."""
         there = handed_in_at(hand_in.work.folder(self._course.directory))
         return hand_in if there is None or there <= hand_in.when else replace(hand_in, when=there)
 

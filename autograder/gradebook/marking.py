@@ -127,7 +127,7 @@ class ModelAnswers(Preprocessor):
 
 
 def _parts(root: Path, cell: str, resources: Mapping[str, Any]) -> Iterator[str]:
-    """What stands beside an answer; where a file of the course is wrong, the page says so."""
+    """The parts that stand beside an answer; where a file of the course is wrong, the page says so."""
     question = cell.removeprefix("question-")
     try:
         model = model_answer(course_of(root), question, resources["notebook_id"])

@@ -186,7 +186,10 @@ def sentences(state: dict[str, Any]) -> list[str]:
     elif state["state"] in ("queued", "being graded"):
         found.append(f"Your hand-in is still queued; ask again with `minigrad submit --wait --assignment {name}`.")
     elif state["state"] == "waits":
-        found.append(f"Your hand-in has arrived, and is graded later: {state['said']}.")
+        when = str(state["said"]).removeprefix("until ")
+        found.append(
+            f"Your hand-in has arrived, and a limit lets it be graded after {when}: give this command again then."
+        )
     elif state["state"] == "refused":
         found.append(f"Your hand-in has arrived, and could not be graded yet: {state['said']}. It is tried again.")
     if came and state["deadline"]:

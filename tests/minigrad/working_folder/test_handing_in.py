@@ -122,7 +122,10 @@ def lessons(name):
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (state("waits", said="until 2027-02-02 00:00 UTC"), "is graded later: until 2027-02-02 00:00 UTC."),
+        (
+            state("waits", said="until 2027-02-02 00:00 UTC"),
+            "lets it be graded after 2027-02-02 00:00 UTC: give this command again then.",
+        ),
         (state("refused", said="the disk is full"), "could not be graded yet: the disk is full. It is tried again."),
         (
             state("waits", handed_in="2027-02-02T00:00:00+00:00", deadline="2027-02-01T00:00:00+00:00"),
