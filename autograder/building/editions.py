@@ -22,7 +22,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from autograder.building.cutting import cut, without_body
 from autograder.building.slicing import ObjectSource, answers_in, find_object
@@ -365,6 +365,14 @@ def _class_project(course: Course, files: Mapping[str, bytes]) -> str:
     said = ("name", "version", "dynamic", "description", "requires-python", "dependencies")
     kept = {key: project[key] for key in said if key in project}
     kept["dependencies"] = [each for each in kept["dependencies"] if _is_needed(each, files)]
+    data = whole["tool"]["hatch"]["build"]["targets"]["wheel"].get("shared-data", {})
+    package = course.library.package
+    inner = {name.removeprefix(f"src/{package}/"): place for name, place in data.items()}
+    shared = {
+        f"{package}/{name}": place
+        for name, place in inner.items()
+        if any(PurePosixPath(each).is_relative_to(name) for each in files)
+    }
     submitting = [each for each in project["optional-dependencies"]["course"] if _package_of(each) == "nbgrader"]
     return "\n".join(
         [
@@ -385,6 +393,9 @@ def _class_project(course: Course, files: Mapping[str, bytes]) -> str:
             "",
             "[tool.hatch.build.targets.wheel]",
             'packages = ["minigrad"]',
+            "",
+            "[tool.hatch.build.targets.wheel.shared-data]",
+            *(f"{json.dumps(source)} = {json.dumps(target)}" for source, target in shared.items()),
             "",
             *(["[tool.hatch.version]", 'path = "minigrad/__init__.py"', ""] if "dynamic" in kept else []),
         ]

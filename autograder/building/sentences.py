@@ -30,7 +30,15 @@ __all__ = ["faults_of_sentences", "locale_files", "refuse_gaps", "sentences", "s
 _ROOMS = {
     "minitorch": ("working_folder/minitorch*.py", "working_folder/stricter.py", "commands/minitorch.py"),
     "checks": ("checks/*.py",),
-    "messages": ("errors.py", "cli.py", "exercises/*.py", "tutor/*.py", "working_folder/*.py", "commands/*.py"),
+    "messages": (
+        "errors.py",
+        "cli.py",
+        "exercises/*.py",
+        "tutor/*.py",
+        "working_folder/*.py",
+        "commands/*.py",
+        "lab/standing.py",
+    ),
 }
 """The library's files that speak to students, by catalogue: a file belongs to the first that has it."""
 

@@ -31,6 +31,9 @@ SETTINGS = Path(sys.prefix, "etc", "minigrad-hub")
 INSTRUCTORS_ONLY = ("formgrader", "course-list", "create-assignment")
 """nbgrader's parts of JupyterLab that need the course's folder."""
 
+MARKS = "http://127.0.0.1:8765"
+"""Where students' servers hand in and ask for marks, if course.toml has a table [serve]: the hub starts the command."""
+
 NBGRADER = """\
 from pathlib import Path
 from jupyter_core.paths import jupyter_runtime_dir
@@ -45,9 +48,8 @@ c.KernelManager.ip = str(Path(jupyter_runtime_dir()) / "validate")
 """What nbgrader's parts of a student's server are told."""
 
 
-def write_settings() -> None:
+def write_settings(course: dict[str, Any]) -> None:
     """Let students' servers know the exchange and the course, without what they have no use for; show Formgrader."""
-    course = tomllib.loads((COURSE / "course.toml").read_text(encoding="utf-8"))["course"]
     if "exchange" not in course:
         raise SystemExit("course.toml names no exchange; add a line such as: exchange = '/srv/nbgrader/exchange'")
     nbgrader = NBGRADER.format(name=course["name"], exchange=course["exchange"])
@@ -82,9 +84,12 @@ def choose_server(spawner: Any) -> None:
         "JUPYTER_CONFIG_PATH": f"{COURSE}:{SETTINGS / 'instructors'}" if instructs else str(SETTINGS / "students"),
         "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
     }
+    if "serve" in WRITTEN and not instructs:
+        spawner.environment["MINIGRAD_SERVER"] = MARKS
 
 
-write_settings()
+WRITTEN = tomllib.loads((COURSE / "course.toml").read_text(encoding="utf-8"))
+write_settings(WRITTEN["course"])
 STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"  # behind a web server that speaks TLS
@@ -109,3 +114,19 @@ c.Spawner.args = [
     "--KernelManager.transport=ipc",
 ]
 c.Spawner.start_timeout = c.Spawner.http_timeout = 120  # seconds, for a class that logs in within the same minute
+
+if "serve" in WRITTEN:
+    c.JupyterHub.services = [
+        {
+            "name": "autograder",
+            "command": [str(GRADING / "bin" / "autograder"), "serve", "--hub"],
+            "cwd": str(COURSE),
+            "user": COURSE.owner(),
+        }
+    ]
+    # The token of a student's server says there who the student is.
+    SUBMIT = "access:services!service=autograder"
+    c.JupyterHub.load_roles = [
+        {"name": "user", "scopes": ["self", SUBMIT]},
+        {"name": "server", "scopes": ["users:activity!user", "access:servers!server", SUBMIT]},
+    ]

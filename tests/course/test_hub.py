@@ -98,7 +98,26 @@ def test_a_course_without_an_exchange(place, configured):
         configured()
 
 
-def test_names_of_the_configuration_exist(configured):
+def test_a_course_that_marks_at_once(place, configured, monkeypatch):
+    """With a table [serve] the hub starts the command as the course's owner; students' servers know where it is."""
+    before = configured()
+    assert (
+        "services" not in before.JupyterHub
+        and "MINIGRAD_SERVER" not in started(before, "ada", monkeypatch, []).environment
+    )
+    with (place / "course" / "course.toml").open("a") as file:
+        file.write("[serve]\n")
+    config = configured()
+    (service,) = config.JupyterHub.services
+    assert service["command"] == [str(place / ".venv/bin/autograder"), "serve", "--hub"]
+    assert service["user"] == place.owner() and service["cwd"] == str(place / "course")
+    assert {each["name"] for each in config.JupyterHub.load_roles} == {"user", "server"}
+    assert all("access:services!service=autograder" in each["scopes"] for each in config.JupyterHub.load_roles)
+    assert started(config, "ada", monkeypatch, ["students"]).environment["MINIGRAD_SERVER"] == "http://127.0.0.1:8765"
+    assert "MINIGRAD_SERVER" not in started(config, "grace", monkeypatch, ["instructors"]).environment
+
+
+def test_names_of_the_configuration_exist(place, configured):
     """JupyterHub knows every setting that is made; without JupyterHub that cannot be asked."""
     app = pytest.importorskip("jupyterhub.app", reason="the extra hub is not installed: pip install -e '.[hub]'")
     from jupyterhub import auth, proxy, spawner
@@ -106,6 +125,8 @@ def test_names_of_the_configuration_exist(configured):
     known = defaultdict(set)
     for kind in (app.JupyterHub, auth.LocalAuthenticator, proxy.ConfigurableHTTPProxy, spawner.Spawner):
         known[kind.__name__] |= set(kind.class_traits(config=True))
+    with (place / "course" / "course.toml").open("a") as file:
+        file.write("[serve]\n")
     config: Config = configured()
     assert {
         f"{section}.{name}" for section in config for name in config[section] if name not in known[section]

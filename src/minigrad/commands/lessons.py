@@ -231,11 +231,7 @@ def submit(
 
     chosen = starting.chosen_folder(folder)
     speak_in(chosen)
-    server = handing_in.server_for(chosen) if wait else None
-    if wait and server is None:
-        raise MinigradError(
-            "submit: no server is named that --wait could ask; set MINIGRAD_SERVER to its address, or hand in the zip"
-        )
+    server = handing_in.server_to_ask(chosen) if wait else None
     packed = submitting.pack(chosen, submitting.assignment_for(chosen, assignment), out, force=force)
     console.print(f"{assignment_words(packed.assignment)}:", highlight=False, markup=False)
     table = table_of("in the zip", "bytes")
@@ -265,6 +261,9 @@ def _wait(server: Server, packed: Packed, folder: Path) -> None:
     with console.status(told("waiting for the mark")):
         state = handing_in.wait(server, state)
     _say_dates(handing_in.sentences(state))
+    if state["state"] in ("queued", "being graded", "waits"):
+        again = f"minigrad submit --wait --assignment {packed.assignment}"
+        console.print(f"Ask again later with `{again}`.", highlight=False, soft_wrap=True)
     for page in handing_in.fetched(server, state, folder):
         console.print(f"What was seen: {page.resolve().as_uri()}", highlight=False, soft_wrap=True, markup=False)
 

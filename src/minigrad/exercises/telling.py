@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from minigrad.exercises.lesson_files import FOLDER, working_folder
 
-__all__ = ["ENGLISH", "Catalogue", "Told", "language", "language_of", "speak_in", "speaking", "told"]
+__all__ = ["ENGLISH", "Catalogue", "Told", "language", "language_of", "speak_in", "speaking", "speaking_in", "told"]
 
 ENGLISH = "en"
 
@@ -68,6 +68,13 @@ def speaking(catalogue: Catalogue) -> Iterator[None]:
         yield
     finally:
         _spoken.reset(before)
+
+
+@contextmanager
+def speaking_in(folder: Path) -> Iterator[None]:
+    """Speak the language of a folder's lessons inside the block, in this thread alone."""
+    with speaking(_catalogue(language_of(folder))):
+        yield
 
 
 def told(text: str) -> str:

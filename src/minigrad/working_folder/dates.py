@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from minigrad.exercises.lesson_files import FOLDER
+from minigrad.exercises.lesson_files import FOLDER, working_folder
 from minigrad.exercises.syllabus import course
 from minigrad.machine.files import write
 
@@ -17,9 +17,13 @@ FILE = "dates.json"
 
 
 def remember(folder: Path, state: Mapping[str, Any]) -> None:
-    """Keep the deadline that a server's answer has, together with the due date that it was said for."""
-    known = _said(folder) | {str(state["assignment"]): {"due": state["due"], "deadline": state["deadline"]}}
-    write(folder / FOLDER / FILE, (json.dumps(known, indent=1) + "\n").encode())
+    """Keep the deadline that a server's answer has, together with the due date that it was said for.
+
+    Without a working folder nothing is kept: what nbgrader fetched is none.
+    """
+    if home := working_folder(folder):
+        known = _said(folder) | {str(state["assignment"]): {"due": state["due"], "deadline": state["deadline"]}}
+        write(home / FOLDER / FILE, (json.dumps(known, indent=1) + "\n").encode())
 
 
 def deadline(folder: Path, assignment: str) -> tuple[dt.datetime, bool] | None:
@@ -57,20 +61,24 @@ def dates_of(folder: Path, assignments: Iterable[str], now: dt.datetime | None =
         assignments: Names of assignments.
         now: The time; by default this moment.
     """
-    now = now or dt.datetime.now(dt.UTC)
-    found = []
-    for name in assignments:
-        if (date := deadline(folder, name)) is None:
-            continue
-        until, is_extended = date
-        when = in_words(until)
-        if until < now:
-            found.append(f"{name} was due {when}: what is handed in now is late by {_span(now - until)}.")
-        elif is_extended:
-            found.append(f"{name} is due {when}, with your extension: {_span(until - now)} are left.")
-        else:
-            found.append(f"{name} is due {when}: {_span(until - now)} are left.")
-    return found
+    return [sentence(name, *date, now) for name in assignments if (date := deadline(folder, name)) is not None]
+
+
+def sentence(assignment: str, until: dt.datetime, is_extended: bool, now: dt.datetime | None = None) -> str:
+    """Return a sentence about a due date.
+
+    Args:
+        assignment: The assignment's name.
+        until: Until when work is not late.
+        is_extended: Whether that is an extension.
+        now: The time; by default this moment.
+    """
+    now, when = now or dt.datetime.now(dt.UTC), in_words(until)
+    if until < now:
+        return f"{assignment} was due {when}: what is handed in now is late by {_span(now - until)}."
+    if is_extended:
+        return f"{assignment} is due {when}, with your extension: {_span(until - now)} are left."
+    return f"{assignment} is due {when}: {_span(until - now)} are left."
 
 
 def in_words(when: dt.datetime) -> str:
@@ -93,6 +101,6 @@ def _time(text: str) -> dt.datetime:
 def _said(folder: Path) -> dict[str, Any]:
     """What the server said; nothing where the file is damaged: the next answer writes it again."""
     try:
-        return dict(json.loads((folder / FOLDER / FILE).read_bytes()))
+        return dict(json.loads(((working_folder(folder) or folder) / FOLDER / FILE).read_bytes()))
     except (OSError, ValueError, TypeError):
         return {}

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from minigrad.errors import MinigradError
-from minigrad.exercises.lesson_files import FOLDER
+from minigrad.exercises.lesson_files import FOLDER, working_folder
 from minigrad.machine.files import write
 from minigrad.working_folder import dates
 
@@ -150,6 +150,19 @@ def server_for(folder: Path) -> Server | None:
     return Server(address.rstrip("/"), token)
 
 
+def server_to_ask(folder: Path) -> Server:
+    """Return the server that the environment or the folder names.
+
+    Raises:
+        MinigradError: If neither names one, or what is named is no server.
+    """
+    if server := server_for(folder):
+        return server
+    raise MinigradError(
+        "submit: no server of your course is named; set MINIGRAD_SERVER to its address, or hand in the zip"
+    )
+
+
 def wait(server: Server, state: dict[str, Any]) -> dict[str, Any]:
     """Ask for the state of a hand-in until it is marked, waits for what takes longer, or an hour has passed.
 
@@ -168,8 +181,13 @@ def wait(server: Server, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def fetched(server: Server, state: dict[str, Any], folder: Path) -> list[Path]:
-    """Write the feedback pages of a marked hand-in into the working folder, and return their places."""
-    home, found = folder / FOLDER / "feedback" / str(state["assignment"]), []
+    """Write the feedback pages of a marked hand-in, and return their places.
+
+    They go into the working folder; what nbgrader fetched is none, and gets them where nbgrader puts pages.
+    """
+    home, found = folder / "feedback", []
+    if work := working_folder(folder):
+        home = work / FOLDER / "feedback" / str(state["assignment"])
     for each in state.get("lessons", ()):
         name = Path(str(each["lesson"])).name
         write(home / f"{name}.html", server.page(str(state["assignment"]), name))
@@ -184,12 +202,10 @@ def sentences(state: dict[str, Any]) -> list[str]:
     if state["state"] == "graded":
         found.append(f"{name}: {state['earned']:g} of {state['points']:g} points.")
     elif state["state"] in ("queued", "being graded"):
-        found.append(f"Your hand-in is still queued; ask again with `minigrad submit --wait --assignment {name}`.")
+        found.append("Your hand-in is queued.")
     elif state["state"] == "waits":
         when = str(state["said"]).removeprefix("until ")
-        found.append(
-            f"Your hand-in has arrived, and a limit lets it be graded after {when}: give this command again then."
-        )
+        found.append(f"Your hand-in has arrived; a limit lets it be graded after {when}.")
     elif state["state"] == "refused":
         found.append(f"Your hand-in has arrived, and could not be graded yet: {state['said']}. It is tried again.")
     if came and state["deadline"]:

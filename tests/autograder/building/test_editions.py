@@ -267,6 +267,19 @@ def test_a_class_can_install_its_edition(small, tmp_path):
     assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["minigrad"]
 
 
+def test_a_class_gets_what_the_library_puts_into_jupyter(small, tmp_path):
+    """What Jupyter is to find of the library's own, an edition installs too; what is the grader's it does not."""
+    data = '"src/minigrad/page" = "share/page"\n"src/minigrad/gone" = "share/gone"\n"course" = "share/course"\n'
+    with (small.root / "pyproject.toml").open("a") as file:
+        file.write(f"[tool.hatch.build.targets.wheel.shared-data]\n{data}")
+    (small.source / "page").mkdir()
+    (small.source / "page" / "a.js").write_text("1;")
+    edition = class_edition(tmp_path / "out", small.load(), dt.date(2027, 2, 15))
+    project = tomllib.loads((edition / "pyproject.toml").read_text())
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"] == {"minigrad/page": "share/page"}
+    assert (edition / "minigrad" / "page" / "a.js").is_file()
+
+
 def test_an_edition_says_what_to_do_with_it(small, tmp_path, root):
     """Students who get the folder read in it how to install it; what the instructor made of that page stays."""
     edition = class_edition(tmp_path / "week 1", small.load(), dt.date(2027, 2, 15))

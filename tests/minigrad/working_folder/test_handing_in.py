@@ -2,10 +2,9 @@
 
 import datetime as dt
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from played_server import TOKEN, Played, state
 from typer.testing import CliRunner
 
 from minigrad import cli
@@ -14,43 +13,6 @@ from minigrad.exercises import syllabus, telling
 from minigrad.working_folder import dates, handing_in, starting
 
 NOW = dt.datetime(2027, 2, 1, 12, tzinfo=dt.UTC)
-TOKEN = "ada's own"
-
-
-class Played:
-    """A server: answers what it is given, in turn, and keeps what it was asked."""
-
-    def __init__(self):
-        self.answers, self.asked, self.files, self.code = [], [], {}, 200
-        played = self
-
-        class Answers(BaseHTTPRequestHandler):
-            def answer(self):
-                played.asked.append((self.command, self.path, self.headers["Authorization"]))
-                if self.command == "POST":
-                    body = self.rfile.read(int(self.headers["Content-Length"]))
-                    played.files = json.loads(body)["files"]
-                self.send_response(played.code)
-                if played.code == 302:
-                    self.send_header("Location", "http://127.0.0.1:1/elsewhere")
-                self.end_headers()
-                if self.path.endswith(".html"):
-                    self.wfile.write(b"<p>a page</p>")
-                else:
-                    self.wfile.write(json.dumps(played.answers.pop(0)).encode())
-
-            def do_GET(self):
-                self.answer()
-
-            def do_POST(self):
-                self.answer()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = HTTPServer(("127.0.0.1", 0), Answers)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.address = f"http://127.0.0.1:{self.server.server_port}"
 
 
 @pytest.fixture
@@ -73,12 +35,6 @@ def work(tmp_path, monkeypatch):
     folder = tmp_path / "work"
     starting.start(folder)
     return folder
-
-
-def state(name="queued", **more):
-    """What a server says of a hand-in."""
-    found = {"assignment": "module1", "state": name, "said": "", "due": None, "deadline": None, "handed_in": None}
-    return found | more
 
 
 def run(*words):
@@ -124,7 +80,7 @@ def lessons(name):
     [
         (
             state("waits", said="until 2027-02-02 00:00 UTC"),
-            "lets it be graded after 2027-02-02 00:00 UTC: give this command again then.",
+            "graded after 2027-02-02 00:00 UTC. Ask again later with `minigrad submit --wait --assignment module1`.",
         ),
         (state("refused", said="the disk is full"), "could not be graded yet: the disk is full. It is tried again."),
         (
@@ -145,7 +101,7 @@ def test_the_wait_for_a_mark_ends(work, played, monkeypatch):
     monkeypatch.setattr(handing_in, "LONGEST", 0.0)
     played.answers = [state()]
     said, error = submit(work)
-    assert not error and "still queued; ask again with `minigrad submit --wait --assignment module1`" in said
+    assert not error and "is queued. Ask again later with `minigrad submit --wait --assignment module1`." in said
 
 
 @pytest.mark.parametrize(
@@ -196,7 +152,7 @@ def test_without_a_server_nothing_is_waited_for(work, monkeypatch):
     """The option is refused before anything is packed."""
     monkeypatch.delenv("MINIGRAD_SERVER", raising=False)
     _, error = submit(work)
-    assert "no server is named that --wait could ask" in error and not (work / "module1.zip").exists()
+    assert "no server of your course is named" in error and not (work / "module1.zip").exists()
 
 
 @pytest.fixture
