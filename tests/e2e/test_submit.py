@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+import signal
 import socket
 
 import pytest
@@ -38,13 +39,14 @@ def course(tmp_path):
 
 @pytest.fixture
 def served(course):
-    """The course, served by HTTP, and the variables that name the server to ada."""
+    """The course, served by HTTP, with the variables that name the server to ada."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     token = Tokens(course).make(["ada"])["ada"]
     command = Served(course, "--http", "--port", str(port))
-    yield {"MINIGRAD_SERVER": f"http://127.0.0.1:{port}", "MINIGRAD_TOKEN": token}
+    command.names = {"MINIGRAD_SERVER": f"http://127.0.0.1:{port}", "MINIGRAD_TOKEN": token}
+    yield command
     command.process.kill()
     command.process.wait()
 
@@ -66,7 +68,7 @@ def test_the_mark_comes_into_the_notebook(browser: Browser, course, served, lab_
     """Fetched, wrong, mended, above the limit of tries, after the due date: each is seen in the notebook."""
     home = tmp_path / "ada"
     exchange = f"c.Exchange.root = {str(course / 'exchange')!r}\nc.CourseDirectory.course_id = 'minigrad'\n"
-    env = person(home, exchange) | served | lab_extension
+    env = person(home, exchange) | served.names | lab_extension
     found = load_course(course)
     make_edition(home / "edition", found.exercises, found)
     work = home / "work"
@@ -119,3 +121,7 @@ def test_the_mark_comes_into_the_notebook(browser: Browser, course, served, lab_
         expect(strip).to_contain_text("It came after the due date")
         lab.picture("6-late")
         assert lab.asked_of_others() == []
+
+        served.end(signal.SIGKILL)
+        lab.open_notebook(SECOND)
+        expect(strip).to_contain_text(f"the server at {served.names['MINIGRAD_SERVER']} does not answer")

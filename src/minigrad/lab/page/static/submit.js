@@ -43,7 +43,7 @@
       const url = address("standing", query);
       const answer = await ServerConnection.makeRequest(url, { method }, ServerConnection.makeSettings());
       const said = await answer.json();
-      if (!answer.ok) throw new Error(said.message);
+      if (!answer.ok) throw Object.assign(new Error(said.message), { isRefusal: answer.status === 409 });
       return said;
     }
 
@@ -82,7 +82,10 @@
         if (this.isDisposed) return;
         let pause = SELDOM;
         if (!this.isBusy && document.visibilityState === "visible") {
-          const said = await asked("GET", { notebook: this.context.path, no_track_activity: 1 }).catch(() => null);
+          const said = await asked("GET", { notebook: this.context.path, no_track_activity: 1 }).catch(
+            // What was known stays where the server is away for a moment.
+            (error) => (error.isRefusal && !this.shownHtml ? { state: "refused", lines: [error.message] } : null),
+          );
           if (said && !this.isBusy) this.show(said);
           if (said && !("lines" in said)) return; // no lesson
           if (said && AWAITED.includes(said.state)) pause = OFTEN;
