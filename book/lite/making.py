@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +32,14 @@ __all__ = ["Site", "make", "ready"]
 
 STAMP = "made-of.json"
 LESSON = Path(__file__).with_name("lesson.js")
+STARTING = tuple(Path(__file__).with_name(name) for name in ("python.js", "later.py"))
+INTERPRETER = "static/pyodide"
+FIRST_CELLS = 3
+"""How many cells of a lesson decide what is compiled: its news, its imports, and one that follows exercises."""
 EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
 SHARE = Path(sys.prefix) / "share" / "jupyter" / "labextensions"
 TITLES = {"numpy": "NumPy", "matplotlib": "Matplotlib"}
-STAND_INS = {
+STAND_INS: dict[str, dict[str, bytes]] = {
     "ssl": {},
     "sqlite3": {
         "sqlite3/__init__.py": b"""Connection = object
@@ -42,7 +48,7 @@ PARSE_COLNAMES = PARSE_DECLTYPES = 0
 """
     },
 }
-"""Names that IPython imports and the kernel never uses: they stand in for packages that are missing."""
+"""Modules that IPython asks for and the kernel never uses, for packages that the site does not have."""
 Tell = Callable[[str], None]
 
 
@@ -82,11 +88,14 @@ def make(places: Places, *, packages: Path | None = None, edition: bool = False,
         tell("nothing has changed")
         return _site(places, before["missing"])
     stamp.unlink(missing_ok=True)
-    shutil.rmtree(places.source, ignore_errors=True)
+    for folder in (places.source, places.python):
+        shutil.rmtree(folder, ignore_errors=True)
     missing = _gather(places, packages, edition, tell)
+    _compile(places, tell)
     _write_settings(places)
     tell("putting the site together")
     _jupyterlite(places)
+    shutil.copytree(places.python, places.site / INTERPRETER)
     _open_a_lesson(places.site)
     write(stamp, json.dumps({"made of": made_of, "missing": missing}).encode())
     return _site(places, missing)
@@ -105,7 +114,7 @@ def ready() -> None:
 def _made_of(packages: Path | None, edition: bool) -> str:
     """A hash of all that the site is made of; of a folder of packages, the names and sizes."""
     given = sorted(f"{each.name} {each.stat().st_size}" for each in packages.iterdir()) if packages else []
-    texts = [*Path(__file__).parent.glob("*.py"), LESSON, *lessons(ROOT / "notebooks"), ROOT / "constraints.txt"]
+    texts = [*Path(__file__).parent.glob("*.[jp][sy]"), *lessons(ROOT / "notebooks"), ROOT / "constraints.txt"]
     texts += [ROOT / "book" / "wording.py", *(ROOT / "course" / "locale").glob(f"*/LC_MESSAGES/{BOXES}.po")]
     day = str(dt.date.today()) if edition else ""
     return hash_of(of_library(), of_files(texts), day, *given)
@@ -140,33 +149,56 @@ def _gather(places: Places, packages: Path | None, edition: bool, tell: Tell) ->
     for name, content in notebooks.items():
         write(places.source / "files" / name, content)
     library = _library(edition) | {f"notebooks/{name}": content for name, content in notebooks.items()}
-    folder = places.source / "static" / "pyodide"
     own = wheel(
         places.parts, "minigrad", minigrad.__version__, {f"minigrad/{name}": data for name, data in library.items()}
     )
-    empty = [wheel(places.parts, name, "0", content) for name, content in STAND_INS.items() if name in missing]
+    empty = [wheel(places.parts, name, "0", content) for name, content in STAND_INS.items() if name not in official]
     kernel = sorted((SHARE / EXTENSIONS[0] / "static" / "pypi").glob("*.whl"))
     kernel = [each for each in kernel if each.name.startswith(("ipykernel-", "piplite-", "pyodide_kernel-"))]
     added = [
         *(entry(path, lock["packages"][name]["depends"]) for name, path in instead.items()),
         *(entry(path) for path in (*pure_wheels(PURE, places.kept), *kernel, *empty)),
-        entry(own, ["numpy", "matplotlib", *PURE]),
+        entry(own),
     ]
-    for path in (*official.values(), *kernel, *empty, own, *(places.kept / each["file_name"] for each in added)):
+    files = [*official.values(), *kernel, *empty, own, *(places.kept / each["file_name"] for each in added)]
+    for path in (*files, *(places.kept / name for name in CORE[:-1]), *STARTING):
         if path.is_file():
-            write(folder / path.name, path.read_bytes())
-    for name in CORE[:-1]:
-        write(folder / name, (places.kept / name).read_bytes())
+            write(places.python / path.name, path.read_bytes())
     ours: Lock = reduced(lock, official, added)
-    write(folder / CORE[-1], json.dumps(ours, indent=1).encode())
+    _list(places, ours)
     return titles
+
+
+def _list(places: Places, lock: Lock) -> None:
+    """Write the list of packages, with hashes of the files as they are."""
+    for each in lock["packages"].values():
+        each["sha256"] = hashlib.sha256((places.python / each["file_name"]).read_bytes()).hexdigest()
+    write(places.python / CORE[-1], json.dumps(lock, indent=1).encode())
+
+
+def _compile(places: Places, tell: Tell) -> None:
+    """Put bytecode into the archives, where Node is there to run Pyodide."""
+    if not shutil.which("node"):
+        tell("without bytecode: Node is not on the PATH; each start of Python takes some seconds longer")
+        return
+    tell("compiling what a lesson's start imports")
+    cells = list[str]()
+    for path in sorted((places.source / "files").glob("*.ipynb")):
+        code = (each for each in json.loads(path.read_bytes())["cells"] if each["cell_type"] == "code")
+        cells += ["".join(each["source"]) for each in islice(code, FIRST_CELLS)]
+    command = ["node", str(Path(__file__).with_name("bytecode.js")), str(places.python), json.dumps(cells)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LiteError(f"Pyodide compiles nothing: {done.stderr.strip()}")
+    _list(places, json.loads((places.python / CORE[-1]).read_text(encoding="utf-8")))
 
 
 def _write_settings(places: Places) -> None:
     """Write the settings of JupyterLite, and of the JupyterLab in it."""
     kernel: dict[str, Any] = {
         "disablePyPIFallback": True,
-        "loadPyodideOptions": {"packages": ["micropip", "piplite", *KERNEL, "minigrad"]},
+        "loadPyodideOptions": {"packages": KERNEL},
+        "pyodideUrl": f"./{INTERPRETER}/{STARTING[0].name}",
     }
     page = {"appName": "minigrad", "litePluginSettings": {"@jupyterlite/pyodide-kernel-extension:kernel": kernel}}
     build = {
@@ -207,10 +239,12 @@ def _jupyterlite(places: Places) -> None:
 
 
 def _open_a_lesson(site: Path) -> None:
-    """Let JupyterLab open a lesson whatever the address says: the script runs before anything else in its page."""
+    """Let JupyterLab open a lesson whatever the address says, and start Python: the script runs first in its page."""
     write(site / LESSON.name, LESSON.read_bytes())
     page = site / "lab" / "index.html"
-    script = f'<script src="../{LESSON.name}" data-first="{lessons(ROOT / "notebooks")[0].name}"></script>'
+    python = f"../{INTERPRETER}/{STARTING[0].name}?{','.join(KERNEL)}"
+    first = lessons(ROOT / "notebooks")[0].name
+    script = f'<script src="../{LESSON.name}" data-first="{first}" data-python="{python}"></script>'
     write(page, page.read_text(encoding="utf-8").replace("<head>", f"<head>\n    {script}", 1).encode())
 
 

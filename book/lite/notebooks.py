@@ -9,13 +9,14 @@ from typing import Any
 from book.lite.places import LESSONS
 from book.wording import Said, Say, in_english
 from minigrad.working_folder.browser import CELLS
+from minigrad.working_folder.merging import lesson_of
 
 __all__ = ["address_of", "for_browser", "lessons", "runs"]
 
 
 _FOLLOW = """from minigrad.working_folder import browser
 
-browser.lessons()  # has a lesson changed on this site?"""
+browser.lessons("{lesson}")  # has it changed on this site?"""
 
 
 def runs(lesson: str) -> bool:
@@ -62,6 +63,6 @@ def for_browser(notebook: dict[str, Any], missing: Sequence[str] = (), say: Say 
         "execution_count": None,
         "outputs": [],
     }
-    follow["source"] = _FOLLOW.splitlines(keepends=True)
+    follow["source"] = _FOLLOW.format(lesson=lesson_of(notebook)).splitlines(keepends=True)
     title, *rest = notebook["cells"]
     return notebook | {"cells": [title, note, follow, *rest], "metadata": notebook["metadata"] | {"kernelspec": kernel}}

@@ -18,10 +18,10 @@ LESSONS = ("00", "01", "02", "03", "04", "05", "06", "06b", "10", "10b")
 CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 """The interpreter's files."""
 
-KERNEL = ("ssl", "sqlite3", "ipykernel", "comm", "pyodide_kernel", "jedi", "ipython")
-"""What the kernel asks for when it starts, in its own spelling."""
+KERNEL = ("micropip", "piplite", "ssl", "sqlite3", "ipykernel", "comm", "pyodide_kernel", "jedi", "ipython", "minigrad")
+"""What is loaded when a notebook's kernel starts: what that asks for, in its own spelling, and the library."""
 
-ASKED_FOR = ("ssl", "sqlite3", "micropip", "jedi", "ipython", "numpy", "matplotlib")
+ASKED_FOR = ("sqlite3", "micropip", "jedi", "ipython", "numpy", "matplotlib")
 """What the site takes from Pyodide's distribution, apart from what these depend on."""
 
 PURE = ("anywidget", "comm", "ipywidgets", "psygnal", "typing-extensions")
@@ -54,3 +54,8 @@ class Places:
     def source(self) -> Path:
         """The folder that JupyterLite reads."""
         return self.parts / "source"
+
+    @property
+    def python(self) -> Path:
+        """The interpreter with all packages, as the site has them; JupyterLite would start it in its own way."""
+        return self.parts / "python"

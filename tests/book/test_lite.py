@@ -1,15 +1,18 @@
 """The parts of the site of `make lite` that need neither JupyterLite nor the network."""
 
 import hashlib
+import importlib
 import json
 import re
 import subprocess
 import sys
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
-from book.lite import fetching
+from book.lite import bytecode, fetching
+from book.lite.later import Later
 from book.lite.locking import closure, entry, reduced
 from book.lite.notebooks import for_browser, lessons
 from book.lite.places import LESSONS, PYODIDE, LiteError
@@ -87,6 +90,63 @@ def test_an_entry_names_the_modules_of_a_wheel(tmp_path):
     assert found["sha256"] == hashlib.sha256(made.read_bytes()).hexdigest()
 
 
+@pytest.fixture
+def later(tmp_path, monkeypatch):
+    """Packages `toy`, which imports `other_toy`, of a site: who was loaded, and which files were asked for."""
+    files = {"toy": {"toy.py": b"import other_toy"}, "other-toy": {"other_toy.py": b""}}
+    packages = {name: entry(wheel(tmp_path, name, "1", content)) for name, content in files.items()}
+    made = SimpleNamespace(loaded=SimpleNamespace(), asked=[], there=True)
+
+    def bring(file):
+        made.asked.append(file)
+        return (tmp_path / file).read_bytes() if made.there else None
+
+    monkeypatch.syspath_prepend(folder := tmp_path / "site")
+    made.finder = Later(packages, made.loaded, bring, str(folder))
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, made.finder])
+    yield made
+    for name in ("toy", "other_toy"):
+        sys.modules.pop(name, None)
+
+
+def test_a_package_is_loaded_by_the_first_import_of_its_modules(later):
+    """What it imports comes in the same way, each once, and Pyodide is told; what no package has is not found."""
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("no_toy")
+    assert later.asked == []
+    importlib.import_module("toy")
+    assert later.finder.find_spec("toy") is None
+    assert later.asked == ["toy-1-py3-none-any.whl", "other-toy-1-py3-none-any.whl"]
+    assert vars(later.loaded).keys() == {"toy", "other-toy"}
+
+
+def test_a_package_that_does_not_come_is_asked_for_again(later):
+    """A browser may be without a network for a while; the import says so."""
+    later.there = False
+    with pytest.raises(ImportError, match=r"toy is not there: the site does not send toy-1-.*; is the network there\?"):
+        importlib.import_module("toy")
+    later.there = True
+    importlib.import_module("toy")
+
+
+def test_bytecode_of_used_modules_stands_beside_their_sources(tmp_path):
+    """Python takes it without a look at the source: of a wheel that is unpacked, and of the library in its zip."""
+    used = {str(tmp_path / "site" / "toy.py"), str(tmp_path / bytecode.STANDARD / "toy.py")}
+    made = wheel(tmp_path, "toy", "1", {"toy.py": b"x = 1\n", "unused.py": b""})
+    standard = made.rename(tmp_path / bytecode.STANDARD)
+    made.write_bytes(standard.read_bytes())
+    bytecode.add_to(made, str(tmp_path / "site"), used)
+    bytecode.add_to(standard, str(standard), used)
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(tmp_path / "site")
+    (tmp_path / "site" / "toy.py").write_text("x = 2222\n", encoding="utf-8")
+    for place in (tmp_path / "site", standard):
+        code = f"import sys; sys.path.insert(0, {str(place)!r}); import toy; print(toy.x, toy.__cached__)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("1 "), done.stdout
+    assert [each.name for each in (tmp_path / "site" / "__pycache__").iterdir() if "unused" in each.name] == []
+
+
 def test_a_reduced_list_asks_for_nothing_that_is_not_there(tmp_path):
     """A package loses the dependencies that the site does not have; an own wheel takes the place of Pyodide's."""
     own = entry(wheel(tmp_path, "ipython", "9", FILES), ["matplotlib-inline", "sqlite3"])
@@ -118,6 +178,7 @@ def test_a_notebook_gets_a_note_and_the_kernel(root):
     assert [made["cells"][0], *made["cells"][3:]] == notebook["cells"]
     assert [cell["id"] for cell in made["cells"][1:3]] == list(CELLS)
     assert made["cells"][1]["source"][0].startswith("**In a browser.**")
+    assert 'browser.lessons("03_backprop")' in "".join(made["cells"][2]["source"])
     assert made["metadata"]["kernelspec"]["name"] == "python"
     assert made["metadata"]["minigrad"] == notebook["metadata"]["minigrad"]
     lacking = "".join(for_browser(notebook, ["NumPy", "Matplotlib"])["cells"][1]["source"])

@@ -36,6 +36,13 @@ given.write_text(given.read_text().replace("back along a chain.", "back along an
 browser.lessons()
 browser.update()"""
 
+LOADED = """import sys
+from pathlib import Path
+print([name for name in ("numpy", "matplotlib", "PIL", "ipywidgets", "ssl") if name in sys.modules])
+files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+places = [Path(file) for file in files if file and "site-packages" in file and file.endswith(".py")]
+print([place.name for place in places if not list((place.parent / "__pycache__").glob(f"{place.stem}.*"))])"""
+
 pytestmark = pytest.mark.full("Python in a browser, in the site of `make lite`")
 
 
@@ -100,7 +107,9 @@ def student(browser, site, root, request):
 
         yield start
         assert lab.asked_of_others() == []
-        assert any("pyodide.asm.wasm" in url for url in lab.asked)
+        python = [n for n, url in enumerate(lab.asked) if url.endswith("/pyodide.asm.wasm")]
+        lesson = next(n for n, url in enumerate(lab.asked) if "/files/" in url)
+        assert len(python) == 1 and python[0] < lesson, "Python starts with the page, and the kernel gets that one"
 
 
 def answered(lab, exercise, answer):
@@ -129,6 +138,21 @@ def test_lesson_03_is_solved_in_the_page(student):
     lab.picture("2-right")
     used = lab.run(lab.cell("minigrad.use()"), PATIENCE).inner_text()
     assert re.search(rf"03_backprop +{len(exercises)} of {len(exercises)} yours", used), used
+
+
+def test_a_lesson_starts_with_what_its_cells_need(student):
+    """No picture library before the first picture, and bytecode for every module; later packages come by themselves."""
+    lab = student("03_backprop")
+    cell = lab.page.locator(".jp-NotebookPanel .jp-CodeCell").first
+
+    def printed(code):
+        lab.type_into(cell, code)
+        return lab.run(cell, PATIENCE)
+
+    assert printed(LOADED).inner_text().split() == ["[]", "[]"]
+    curve = printed("from minigrad import draw\ndraw.curves({'x': lambda x: x}, low=0.0, high=1.0, variable='x')")
+    expect(curve.locator("img, svg").first).to_be_visible(timeout=PATIENCE)
+    assert "'matplotlib'" in printed(LOADED).inner_text()
 
 
 def test_a_lesson_that_changed_is_offered_and_the_answer_stays(student):

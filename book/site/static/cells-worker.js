@@ -2,10 +2,8 @@
 
 const MOST = 200_000; // characters that a cell may print: an endless loop fills no page
 const SOON = 100; // milliseconds between two messages of what is printed
-const KERNEL = ["ipython", "ipykernel", "comm", "pyodide-kernel"]; // what runs a cell that imports nothing
-const LIBRARY = "minigrad"; // and with it NumPy and Matplotlib, which take as long again
+const PACKAGES = ["ipython", "ipykernel", "comm", "pyodide-kernel", "minigrad"];
 const python = start();
-let asked = false;
 let text = "";
 let sent = 0;
 let room = MOST;
@@ -14,9 +12,10 @@ let room = MOST;
 async function start() {
   const site = await new Promise((resolve) => (onmessage = ({ data }) => resolve(data)));
   onmessage = ({ data }) => run(data);
-  const modules = ["states.py", "explorers.py", "needed.py"].map(async (name) => [name, await (await fetch(name)).text()]);
-  importScripts(`${site}static/pyodide/pyodide.js`);
-  const pyodide = await loadPyodide({ indexURL: `${site}static/pyodide/`, packages: KERNEL });
+  const names = ["states.py", "explorers.py", "needed.py"];
+  const modules = names.map(async (name) => [name, await (await fetch(name)).text()]);
+  importScripts(`${site}static/pyodide/python.js`);
+  const pyodide = await loadPyodide({ indexURL: `${site}static/pyodide/`, packages: PACKAGES });
   pyodide.FS.mkdir("book");
   for (const [name, text] of await Promise.all(modules)) pyodide.FS.writeFile(`book/${name}`, text);
   pyodide.runPython(`import pyodide_kernel
@@ -38,14 +37,12 @@ pyodide_kernel.ipython_shell.extension_manager.load_extension("book.states")`);
   ipython_shell.display_pub.clear_output_callback = () => postMessage({ kind: "clear" });
   ipython_shell.send_comm = () => {}; // nobody listens to widgets
   postMessage({ kind: "ready" });
-  const library = () => pyodide.loadPackage(LIBRARY, { messageCallback() {} }); // nothing, if a cell has imported it
-  return { kernel: kernel_instance, needed: pyodide.pyimport("book.needed").needed, library };
+  return { kernel: kernel_instance, needed: pyodide.pyimport("book.needed").needed };
 }
 
 /** Run the last of some cells, and before it those that it needs, until one fails. */
 async function run(cells) {
-  asked = true;
-  const { kernel, needed, library } = await python;
+  const { kernel, needed } = await python;
   const codes = cells.map(({ code }) => code);
   for (const n of [...needed(codes.slice(0, -1), codes.at(-1)), codes.length - 1]) {
     postMessage({ kind: "begin", number: cells[n].number });
@@ -58,7 +55,6 @@ async function run(cells) {
     if (failed) break;
   }
   postMessage({ kind: "rest" });
-  library();
 }
 
 function print(_, more) {
@@ -73,7 +69,4 @@ function flush() {
   sent = performance.now();
 }
 
-python.then(
-  ({ library }) => asked || library(), // while the reader looks around
-  (error) => postMessage({ kind: "failed", text: String(error) }),
-);
+python.catch((error) => postMessage({ kind: "failed", text: String(error) }));

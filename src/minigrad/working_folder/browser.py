@@ -22,9 +22,13 @@ CELLS = ("in-a-browser", "follow-the-site")
 """The ids of cells that the site puts into each lesson, which have no place at home."""
 
 
-def lessons() -> None:
-    """Say which lessons have changed on the site since they were begun; nothing if none has."""
-    for name in changed(Path.cwd(), language=language_of(Path.cwd())):
+def lessons(*names: str) -> None:
+    """Say which lessons have changed on the site since they were begun; nothing if none has.
+
+    Args:
+        names: The lessons that are looked at; by default all. In a browser each look at a file is a request.
+    """
+    for name in changed(Path.cwd(), language=language_of(Path.cwd()), names=names):
         print(told(f"{name} has changed on this site. browser.update() brings the new text; what you wrote stays."))
 
 

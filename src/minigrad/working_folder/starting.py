@@ -12,7 +12,7 @@ my-notebooks/
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -134,7 +134,7 @@ def start(
     return outcomes + [Outcome(path.stem, "left alone", why) for path in _dropped(folder, lessons)]
 
 
-def changed(folder: Path, *, language: str) -> list[str]:
+def changed(folder: Path, *, language: str, names: Collection[str] = ()) -> list[str]:
     """Return the lessons of a folder that the course has a newer text of.
 
     Of the others it notes what was given out, so that a later text is merged against that.
@@ -142,13 +142,14 @@ def changed(folder: Path, *, language: str) -> list[str]:
     Args:
         folder: The working folder.
         language: As for `released`.
+        names: The lessons that are looked at; all if there is none.
 
     Raises:
         MinigradError: If there are no lessons.
     """
     found = list[str]()
     for name, path in released(language=language).items():
-        if (folder / path.name).exists():
+        if (not names or name in names) and (folder / path.name).exists():
             given = path.read_bytes()
             if _one(folder, name, given, "", dry_run=True).state == "updated":
                 found.append(name)

@@ -69,10 +69,25 @@ def test_a_change_of_the_site_is_offered_and_the_answer_stays(site, capsys):
     assert said(capsys) == ""
 
 
+def test_one_lesson_is_looked_at(tmp_path, monkeypatch, capsys):
+    """A browser's files are slow: the cell of a lesson asks for that lesson, and no other file is read or written."""
+    given = {name: tmp_path / f"{name}.ipynb" for name in (LESSON, "04_strides")}
+    for path in given.values():
+        path.write_bytes(text("# One"))
+    (tmp_path / "drive").mkdir()
+    monkeypatch.chdir(tmp_path / "drive")
+    monkeypatch.setattr(starting, "released", lambda source=None, language="en": given)
+    for name in given:
+        Path(f"{name}.ipynb").write_bytes(text("# One"))
+    browser.lessons(LESSON)
+    assert [path.name for path in Path(".minigrad/base").iterdir()] == [f"{LESSON}.ipynb"]
+    assert said(capsys) == ""
+
+
 def test_a_folder_follows_the_lessons_of_its_language(tmp_path, monkeypatch, root):
     """The lessons say which; a folder that somebody made, with or without a copy of one, may have any name."""
     asked = []
-    monkeypatch.setattr(browser, "changed", lambda folder, *, language: asked.append(language) or [])
+    monkeypatch.setattr(browser, "changed", lambda folder, *, language, names: asked.append(language) or [])
     for name, lesson in (
         ("zh_CN", f"zh_CN/{LESSON}"),
         ("my_notes", LESSON),
