@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 
 from book.states import EXPLORER
+from book.wording import Said, Say, in_english
 
 __all__ = ["LARGEST", "explorer", "with_explorers"]
 
@@ -22,33 +23,37 @@ States = Mapping[str, Any]
 """An explorer's states as `book.states.packed` has written them."""
 
 
-def with_explorers(outputs: Sequence[Any]) -> None:
-    """Put the HTML of an explorer into each output that has the states of a widget."""
+def with_explorers(outputs: Sequence[Any], say: Say = in_english) -> None:
+    """Put the HTML of an explorer into each output that has the states of a widget, with its labels in a language."""
     for output in outputs:
         states = output.get("data", {}).pop(EXPLORER, None)
         if states is not None:
-            output.data["text/html"] = explorer(states)
+            output.data["text/html"] = explorer(states, say)
 
 
-def explorer(states: States) -> str:
+def explorer(states: States, say: Say = in_english) -> str:
     """Return the HTML of an explorer.
 
+    Args:
+        states: Its states.
+        say: Says its labels in the page's language. What is said of a state is the notebook's own, in English.
+
     Raises:
-        ValueError: If it is too large for a page.
+        ValueError: If it is too large for a page, or `book.wording` has no such label.
     """
     group, at = states["start"]
     first = states["groups"][group]["states"][at]
-    title = escape(states["title"])
+    title = escape(say(Said(states["title"])))
+    note = escape(say(Said(states["note"]), **states["filled"]))
     html = "".join(
         [
-            # The words are the notebook's, in every language of the book.
-            f'<div class="mgw explorer" role="group" aria-label="{title}" lang="en"><strong>{title}</strong>',
-            *_controls(states),
-            '<div class="mgw-row">',
+            f'<div class="mgw explorer" role="group" aria-label="{title}"><strong>{title}</strong>',
+            *_controls(states, say),
+            '<div class="mgw-row" lang="en">',
             *(f'<div class="mgw-stage"{_hidden(not svg)}>{svg}</div>' for svg in _pictures(states, first)),
             "</div>",
-            f'<p class="mgw-said" role="status" aria-live="polite">{escape(first["said"])}</p>',
-            f'<p class="mgw-keys">{escape(states["note"])}</p>',
+            f'<p class="mgw-said" lang="en" role="status" aria-live="polite">{escape(first["said"])}</p>',
+            f'<p class="mgw-keys">{note}</p>',
             *_data(states),
             "</div>",
         ]
@@ -67,7 +72,7 @@ def _pictures(states: States, state: States) -> Iterator[str]:
         yield "".join("".join(states["pieces"][first : last + 1]) for first, last in pairs)
 
 
-def _controls(states: States) -> Iterator[str]:
+def _controls(states: States, say: Say) -> Iterator[str]:
     """The controls that choose a state; the JavaScript that listens to them shows them."""
     group, at = states["start"]
     groups, here = states["groups"], states["groups"][group]["states"]
@@ -75,14 +80,16 @@ def _controls(states: States) -> Iterator[str]:
         return
     yield '<div class="mgw-bar" hidden>'
     if len(groups) > 1:
-        options = (
-            f"<option{' selected' * (n == group)}>{escape(each['name'])}</option>" for n, each in enumerate(groups)
-        )
-        yield f'<label>{escape(states["choice"])} <select autocomplete="off">{"".join(options)}</select></label>'
+        words = set(Said)
+        names = (say(Said(each["name"])) if each["name"] in words else each["name"] for each in groups)
+        options = (f"<option{' selected' * (n == group)}>{escape(name)}</option>" for n, name in enumerate(names))
+        choice = escape(say(Said(states["choice"])))
+        yield f'<label>{choice} <select autocomplete="off">{"".join(options)}</select></label>'
     yield (
-        '<span class="explorer-steps"><button type="button" data-by="-1">Back</button>'
-        '<button type="button" data-by="1">Next</button>'
-        f"<label>{escape(states['slider'])} "
+        '<span class="explorer-steps">'
+        f'<button type="button" data-by="-1">{escape(say(Said.EXPLORER_BACK))}</button>'
+        f'<button type="button" data-by="1">{escape(say(Said.EXPLORER_FORWARD))}</button>'
+        f"<label>{escape(say(Said(states['slider'])))} "
         f'<input type="range" autocomplete="off" min="0" max="{len(here) - 1}" value="{at}"/></label>'
         f"<output>{escape(here[at]['name'])}</output></span></div>"
     )

@@ -69,7 +69,8 @@ def _opener(say: Say) -> str:
     """The button that lets the page's cells run in place, for `site/static/cells.js`, with all words that it needs."""
     words = {each.name.removeprefix("CELLS_").lower(): each for each in Said if each.name.startswith("CELLS_")}
     said = {name: say(each, number="{number}") for name, each in words.items()}
-    data = escape(json.dumps(said, ensure_ascii=False))
+    labels = {each: say(each, x="{x}") for each in Said if each.name.startswith("EXPLORER_")}
+    data = escape(json.dumps(said | {"explorer": labels}, ensure_ascii=False))
     return f'<button type="button" class="run-cells" data-words="{data}" hidden>{said["open"]}</button>'
 
 
@@ -95,7 +96,7 @@ def _shown(cell: Cell, say: Say) -> Cell:
     shown: Cell = copy.deepcopy(cell)
     tags = set(cell.metadata.get("tags", ()))
     shown.metadata = nbformat.from_dict({})
-    with_explorers(shown.get("outputs", ()))
+    with_explorers(shown.get("outputs", ()), say)
     if "setup" in tags:
         shown.metadata = nbformat.from_dict(
             {"tags": ["hide-input"], "mystnb": {"code_prompt_show": say(Said.IMPORTED)}}

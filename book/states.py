@@ -8,8 +8,8 @@ that very object, so they show the lesson's arguments, and the answers that are 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
@@ -85,6 +85,9 @@ class Explorer:
         groups: The states.
         note: What the notebook has and the book has not.
         start: The number of the group and of the state that the widget begins with.
+        filled: What the note is filled in with.
+
+    All words but those of data and states are of `book.wording`, which has them in the languages of the book.
     """
 
     title: str
@@ -93,6 +96,7 @@ class Explorer:
     groups: Sequence[Group]
     note: str
     start: tuple[int, int] = (0, 0)
+    filled: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
@@ -145,8 +149,8 @@ def _derivative(explorer: DerivativeExplorer) -> Explorer:
             states.append(_now(explorer, f"1e{exponent}", near))
         groups.append(Group(name, states))
     explorer.function, explorer.exponent = before
-    note = f"In the notebook you can choose another place than x = {explorer.x:g}, and steps between these."
-    return Explorer(explorer.title, "function", "epsilon", groups, note, start)
+    note = "In the notebook you can choose another place than x = {x}, and steps between these."
+    return Explorer(explorer.title, "function", "epsilon", groups, note, start, {"x": f"{explorer.x:g}"})
 
 
 def _index(explorer: IndexExplorer) -> Explorer:
@@ -260,6 +264,7 @@ def packed(explorer: Explorer) -> dict[str, Any]:
         "choice": explorer.choice,
         "slider": explorer.slider,
         "note": explorer.note,
+        "filled": dict(explorer.filled),
         "start": list(explorer.start),
         "groups": groups,
         "pieces": list(pieces),

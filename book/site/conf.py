@@ -68,7 +68,8 @@ templates_path = ["templates"]
 html_static_path = [
     "static",
     str(Path(minigrad.__file__).parent / "widgets" / "widgets.css"),
-    *(str(_BOOK / name) for name in ("states.py", "explorers.py", "needed.py")),  # for Python in cells-worker.js
+    # For Python in cells-worker.js.
+    *(str(_BOOK / name) for name in ("states.py", "explorers.py", "needed.py", "wording.py")),
 ]
 html_css_files = ["widgets.css", "book.css", "versions.css"]
 html_js_files = ["scrolling.js", *((name, {"defer": "defer"}) for name in ("explorers.js", "cells.js", "versions.js"))]

@@ -23,6 +23,7 @@ from book.executing import BookError, executed
 from book.explorers import LARGEST, explorer, with_explorers
 from book.making import SITE
 from book.states import EXPLORER, Explorer, Group, State, packed, states_of
+from book.wording import Said, say_with
 from minigrad import Scalar, derivatives, widgets
 
 MOST_STATES = 200
@@ -205,9 +206,8 @@ def test_a_page_needs_nothing_from_elsewhere(explorers, name):
 def test_words_cannot_end_the_data():
     """A sentence with tags is shown as it is, and the data is what was given."""
     said = 'a < b & "c" </script><!-- <b>'
-    made = Explorer(
-        "T<", "", "s", [Group("", [State("<1", said, ["<svg><b>x</b></svg>"]), State("2", "", ["<svg/>"])])], "n"
-    )
+    states = [State("<1", said, ["<svg><b>x</b></svg>"]), State("2", "", ["<svg/>"])]
+    made = Explorer(Said.EXPLORER_INDEX, "", Said.EXPLORER_AT, [Group("", states)], Said.EXPLORER_NOTE_INDEX)
     html = explorer(packed(made))
     assert html.count("</script>") == html.count("<script") == 1
     assert "<!--" not in html
@@ -219,8 +219,37 @@ def test_words_cannot_end_the_data():
 def test_too_large_an_explorer_is_refused():
     """A page is not to become heavy by accident."""
     many = [State(str(n), "x" * 1000, ["<svg></svg>"]) for n in range(301)]
-    with pytest.raises(ValueError, match=r"^Large: \d+ characters are too many; book/states.py chooses the states$"):
-        explorer(packed(Explorer("Large", "", "n", [Group("", many)], "")))
+    with pytest.raises(
+        ValueError, match=r"^Playground: \d+ characters are too many; book/states.py chooses the states$"
+    ):
+        explorer(packed(Explorer("Playground", "", "epoch", [Group("", many)], Said.EXPLORER_NOTE_PLAYGROUND)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_are_in_the_language_of_the_page(explorers, name):
+    """Every label is looked up, filled in; what is said of a state, and names of functions and shapes, stay English."""
+    known = {each: f"«{each}»" for each in Said}
+    shown = explorers[name]
+    html = unescape(explorer(packed(shown), say_with(known)))
+    assert f"<strong>«{shown.title}»</strong>" in html
+    assert f"«{shown.note.replace('{x}', shown.filled.get('x', ''))}»" in html
+    first = shown.groups[shown.start[0]].states[shown.start[1]]
+    assert f'lang="en" role="status" aria-live="polite">{first.said}</p>' in html
+    if has_choice(shown):
+        assert all(f">«{each}»</button>" in html for each in (Said.EXPLORER_BACK, Said.EXPLORER_FORWARD))
+        assert f"<label>«{shown.slider}» <input" in html
+    if len(shown.groups) > 1:
+        assert f"<label>«{shown.choice}» <select" in html
+        words = [Said.EXPLORER_VIEW, Said.EXPLORER_STORAGE]
+        names = [known.get(group.name, group.name) for group in shown.groups]
+        assert all(f">{each}</option>" in html for each in names)
+        assert ("«an index" in html) == (shown.groups[0].name in words)
+
+
+def test_a_label_without_words_is_refused():
+    """A new widget's labels need their words in every language of the book."""
+    with pytest.raises(ValueError, match="'New widget' is not a valid Said"):
+        explorer(packed(Explorer("New widget", "", "", [Group("", [State("", "", [])])], "")))
 
 
 # --- the kernel -----------------------------------------------------------------------------------------------------
@@ -437,7 +466,7 @@ def test_a_page_of_the_book(opened, explorers, tmp_path):
     for cell, name in zip(page.cells, NAMES, strict=True):
         cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": explorer(packed(explorers[name]))})]
     page.cells.insert(0, nbformat.v4.new_markdown_cell("# Explorers"))
-    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "extra").mkdir(parents=True)
     nbformat.write(page, tmp_path / "source" / "index.ipynb")
     command = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-b", "html", "-c", SITE, "source", "html"]
     subprocess.run(list(map(str, command)), cwd=tmp_path, check=True)

@@ -10,9 +10,9 @@ let room = MOST;
 
 /** Start Python with the kernel of that site; widgets leave their states, as in the book (book/states.py). */
 async function start() {
-  const site = await new Promise((resolve) => (onmessage = ({ data }) => resolve(data)));
+  const { site, labels } = await new Promise((resolve) => (onmessage = ({ data }) => resolve(data)));
   onmessage = ({ data }) => run(data);
-  const names = ["states.py", "explorers.py", "needed.py"];
+  const names = ["states.py", "explorers.py", "needed.py", "wording.py"];
   const modules = names.map(async (name) => [name, await (await fetch(name)).text()]);
   importScripts(`${site}static/pyodide/python.js`);
   const pyodide = await loadPyodide({ indexURL: `${site}static/pyodide/`, packages: PACKAGES });
@@ -21,13 +21,14 @@ async function start() {
   pyodide.runPython(`import pyodide_kernel
 pyodide_kernel.ipython_shell.extension_manager.load_extension("book.states")`);
   const explorers = pyodide.pyimport("book.explorers");
+  const say = pyodide.pyimport("book.wording").say_with(pyodide.toPy(labels));
   const { json_clean, encode_images } = pyodide.pyimport("pyodide_kernel.jsonutil");
   const { stdout_stream, stderr_stream, ipython_shell, kernel_instance } = pyodide.pyimport("pyodide_kernel");
 
   const show = (kind) => (data, metadata, transient) => {
     flush();
     const shown = json_clean(encode_images(data)).toJs({ dict_converter: Object.fromEntries });
-    if (data.has(explorers.EXPLORER)) shown["text/html"] = explorers.explorer(data.get(explorers.EXPLORER));
+    if (data.has(explorers.EXPLORER)) shown["text/html"] = explorers.explorer(data.get(explorers.EXPLORER), say);
     postMessage({ kind, data: shown, id: transient?.get("display_id") });
   };
   stdout_stream.publish_stream_callback = stderr_stream.publish_stream_callback = print;

@@ -154,7 +154,7 @@
     worker = new Worker(address);
     worker.onmessage = ({ data }) => hear[data.kind](data);
     worker.onerror = (event) => hear.failed({ text: event.message });
-    worker.postMessage(site);
+    worker.postMessage({ site, labels: words.explorer });
   }
 
   function next() {
