@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import shlex
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -14,10 +14,12 @@ from rich.markup import escape
 from autograder.commands.common import USAGE, CourseOption, fail, honest
 from autograder.commands.showing import console_of
 from autograder.course import Course, CourseError
-from autograder.course.classlist import read_class_list
-from autograder.course.extensions import FILE, Extension, read_extensions, write_extension
+from autograder.course.extensions import FILE, Extension, write_extension
 from autograder.course.loading import find_course, load_course
 from autograder.results import format_points
+
+if TYPE_CHECKING:
+    from autograder.gradebook.dates import Dates, Lateness
 
 
 @honest
@@ -48,49 +50,34 @@ def extend(
 
       autograder extend
     """
+    from autograder.gradebook.dates import Dates  # loads the database library, which `--help` does not need
+
     loaded = load_course(course or find_course(), tree=False)
     console = console_of()
     if student is None:
         if days is not None or until is not None or remove:
             fail("name a student and an assignment, such as `autograder extend ada module1 --days 3`", USAGE)
-        _list(loaded, console)
+        _list(Dates(loaded), console)
         return
     if assignment is None or (days is not None) + (until is not None) + remove != 1:
         fail("name a student and an assignment, and one of --days, --until and --remove", USAGE)
     loaded.assignment(assignment)
     if not student.strip() or not student.isprintable() or "/" in student:
         fail(f"{student!r} cannot be a student's id; write it as in submitted/", USAGE)
-    due = _due(loaded, assignment, student)
-    extension = None if remove else _wanted(due, assignment, days, until)
-    before = write_extension(loaded.directory, assignment, student, extension)
-    _tell(loaded, console, student, assignment, due, before, extension)
+    before = Dates(loaded).for_student(assignment, student)
+    extension = None if remove else _wanted(before.due, assignment, days, until)
+    write_extension(loaded.directory, assignment, student, extension)
+    _tell(loaded, console, student, assignment, before, extension)
 
 
-def _list(course: Course, console: Console) -> None:
-    found = read_extensions(course.directory)
+def _list(dates: Dates, console: Console) -> None:
+    found = {name: dates.extended(name) for name in dates.course.assignments}
     for assignment, students in found.items():
-        for student, extension in students.items():
-            due = _due(course, assignment, student)
-            new = f", due {_said(extension.deadline(due))}" if due else ""
-            console.print(escape(f"{assignment}  {student}: {extension}{new}"), soft_wrap=True)
-    if not found:
+        for student, late in students.items():
+            new = f", due {_said(late.deadline)}" if late.deadline else ""
+            console.print(escape(f"{assignment}  {student}: {late.extension}{new}"), soft_wrap=True)
+    if not any(found.values()):
         console.print("no extension was granted")
-
-
-def _due(course: Course, assignment: str, student: str) -> dt.datetime | None:
-    """When an assignment is due for a student, by course.toml, else by the gradebook."""
-    from autograder.gradebook.diagnosing import opened
-    from autograder.gradebook.settings import gradebook_url, has_gradebook
-
-    if (known := read_class_list(course).due(assignment, student)) is not None:
-        return known
-    url = gradebook_url(course)
-    if not has_gradebook(course, url):
-        return None
-    with opened(url, course.name) as gradebook:
-        dates = {each.name: each.duedate for each in gradebook.assignments}
-    dated: dt.datetime | None = dates.get(assignment)
-    return dated.replace(tzinfo=dt.UTC) if dated else None
 
 
 def _wanted(due: dt.datetime | None, assignment: str, days: float | None, until: str | None) -> Extension:
@@ -123,19 +110,19 @@ def _tell(
     console: Console,
     student: str,
     assignment: str,
-    due: dt.datetime | None,
-    before: Extension | None,
+    before: Lateness,
     now: Extension | None,
 ) -> None:
     """Say what changed, copy it into the gradebook, and list the marks that follow."""
     from autograder.gradebook.dates import put_extension
     from autograder.gradebook.settings import gradebook_url
 
-    was = f" (before: {before})" if before else ""
-    if now is not None and due is not None:
-        said = f"{student}: {assignment} is due {_said(now.deadline(due))}, {now}{was}"
+    had = before.extension
+    was = f" (before: {had})" if had else ""
+    if now is not None and before.due is not None:
+        said = f"{student}: {assignment} is due {_said(now.deadline(before.due))}, {now}{was}"
     else:
-        said = f"{student}: no extension of {assignment} any more{was}" if before else f"{student}: had no extension"
+        said = f"{student}: no extension of {assignment} any more{was}" if had else f"{student}: had no extension"
     console.print(escape(f"{said}; written to {FILE}"), soft_wrap=True)
     url = gradebook_url(course)
     if put_extension(course, url, assignment, student):

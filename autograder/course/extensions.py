@@ -81,7 +81,7 @@ def _extension(data: Mapping[str, Any]) -> Extension:
     return Extension(until=until.astimezone(dt.UTC))
 
 
-def write_extension(course: Path, assignment: str, student: str, extension: Extension | None) -> Extension | None:
+def write_extension(course: Path, assignment: str, student: str, extension: Extension | None) -> None:
     """Grant an extension in the place of an earlier one, or take it back.
 
     Args:
@@ -89,13 +89,10 @@ def write_extension(course: Path, assignment: str, student: str, extension: Exte
         assignment: The assignment's name.
         student: nbgrader's student id.
         extension: The extension; None takes it back.
-
-    Returns:
-        The earlier one.
     """
     found = read_extensions(course)
     own = found.setdefault(assignment, {})
-    before = own.pop(student, None)
+    own.pop(student, None)
     if extension is not None:
         own[student] = extension
     data = {
@@ -104,4 +101,3 @@ def write_extension(course: Path, assignment: str, student: str, extension: Exte
         if students
     }
     write(course / FILE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-    return before

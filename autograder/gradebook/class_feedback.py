@@ -213,7 +213,7 @@ class ClassFeedback:
         assignment, today = course_of(self.root).assignments[self.assignment], dt.date.today()
         opens = [day is None or day <= today for day in (assignment.quotes_open, assignment.examples_open)]
         versions = [version(each) for each in _PACKAGES]
-        shows = shown(course_of(self.root), self.assignment)
+        shows = repr(shown(Dates(course_of(self.root)), self.assignment))
         return content_hash({"files": files, "open": opens, "shows": shows, "versions": versions})
 
     def _state(self, student: str, source: Path) -> str:

@@ -3,7 +3,8 @@
 `due` of course.toml and the extensions of `autograder extend` are copied into nbgrader's rows, so that Formgrader
 knows them; `nbgrader collect --before-duedate` knows the due date alone. A section's date counts in its place for the
 section's students, and is not copied: nbgrader has one date for an assignment. Where course.toml says no `due`, a date
-that was set in Formgrader counts. nbgrader keeps times in UTC without a zone, and so does this module.
+that was set in Formgrader counts, and where extensions.json has no extension, one that nbgrader granted. nbgrader's
+rows have times in UTC without a zone; here each time has one.
 
 A time of handing in that nobody recorded is unknown, and unknown is not late.
 """
@@ -12,23 +13,34 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 
-from nbgrader.api import MissingEntry
+from nbgrader.api import Assignment, MissingEntry, Student, SubmittedAssignment
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
+from sqlalchemy import select
 from traitlets.utils.importstring import import_item
 
 from autograder.course import Course, CourseError
 from autograder.course.classlist import read_class_list
 from autograder.course.extensions import Extension, read_extensions
 from autograder.gradebook.archive_times import marked_late
-from autograder.gradebook.diagnosing import opened
+from autograder.gradebook.databases import of_course
+from autograder.gradebook.diagnosing import GradebookError, connected, opened
 from autograder.gradebook.settings import has_gradebook
 from autograder.library.speaking import Told, told
 from autograder.results.changes import LATE, Change
+
+AGE = 5.0
+"""Seconds for which a process that stays takes the gradebook's dates for current."""
+
+WAIT = 2
+"""Seconds that it waits for a gradebook that is locked or away."""
 
 _UNITS: tuple[tuple[Told, Told], ...] = (
     ("{} day", "{} days"),
@@ -83,7 +95,12 @@ class Lateness:
 
 
 def _said(when: dt.datetime | None) -> str:
-    return f"{when:%Y-%m-%d %H:%M} UTC" if when else ""
+    return f"{when.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC" if when else ""
+
+
+def _aware(when: dt.datetime | None) -> dt.datetime | None:
+    """A time of nbgrader's, with its zone."""
+    return when.replace(tzinfo=dt.UTC) if when else None
 
 
 def duration(seconds: float) -> str:
@@ -95,31 +112,91 @@ def duration(seconds: float) -> str:
     return " ".join(told((one if count == 1 else many).format(count)) for count, (one, many) in units if count)
 
 
+@dataclass(frozen=True)
+class Rows:
+    """What nbgrader's database says of dates.
+
+    Attributes:
+        due: When an assignment is due, by name; without a zone.
+        extensions: More time, by assignment and student.
+        students: Everybody whom it knows.
+    """
+
+    due: Mapping[str, dt.datetime] = field(default_factory=dict)
+    extensions: Mapping[str, Mapping[str, dt.timedelta]] = field(default_factory=dict)
+    students: frozenset[str] = frozenset()
+
+
+def read_rows(course: Course, url: str, wait: int | None = None) -> Rows:
+    """Read the dates in a course's gradebook; none where there is no gradebook.
+
+    Args:
+        course: The course.
+        url: The gradebook's address.
+        wait: Seconds to wait for one that is locked or away.
+
+    Raises:
+        GradebookError: If the gradebook cannot be used.
+    """
+    if not has_gradebook(course, url):
+        return Rows()
+    more: dict[str, dict[str, dt.timedelta]] = {}
+    own = select(Assignment.name, SubmittedAssignment.student_id, SubmittedAssignment.extension)
+    extended = own.join(SubmittedAssignment).where(SubmittedAssignment.extension.is_not(None))
+    with connected(url, wait) as connection:
+        due = connection.execute(select(Assignment.name, Assignment.duedate))
+        dated = {name: when for name, when in due if when is not None}
+        for name, student, extension in connection.execute(extended):
+            more.setdefault(name, {})[student] = extension
+        return Rows(dated, more, frozenset(connection.scalars(select(Student.id))))
+
+
+def _address(course: Course) -> str:
+    return of_course(course).render_as_string(hide_password=False)
+
+
+class Watched:
+    """The dates in a gradebook, for a process that stays: they are read anew where they are older than `AGE`.
+
+    A gradebook that cannot be used at this moment shuts nobody out: what was read last counts.
+
+    Raises:
+        CourseError: If nbgrader's configuration names no database.
+    """
+
+    def __init__(self, course: Course) -> None:
+        self._read = partial(read_rows, course, _address(course), WAIT)
+        self._rows, self._again = Rows(), -math.inf
+
+    def __call__(self) -> Rows:
+        """Return the dates."""
+        if time.monotonic() >= self._again:
+            with suppress(GradebookError):
+                self._rows = self._read()
+            self._again = time.monotonic() + AGE
+        return self._rows
+
+
 class Dates:
     """The dates of a course as they are now.
 
+    Args:
+        course: The course.
+        rows: Returns what the gradebook says; by default it is read once, when something asks.
+
     Attributes:
+        course: The course.
         classmates: Its groups and sections.
 
     Raises:
         CourseError: If the file of extensions, groups or sections cannot be read.
     """
 
-    def __init__(self, course: Course) -> None:
-        self._course = course
+    def __init__(self, course: Course, rows: Callable[[], Rows] | None = None) -> None:
+        self.course, self.classmates = course, read_class_list(course)
         self._extensions = read_extensions(course.directory)
-        self.classmates = read_class_list(course)
+        self._rows = rows or cache(lambda: read_rows(course, _address(course)))
         self._marked: dict[str, frozenset[str]] = {}
-
-    def due(self, assignment: Any) -> dt.datetime | None:
-        """When an assignment is due.
-
-        Args:
-            assignment: nbgrader's row.
-        """
-        own = self._course.assignments.get(assignment.name)
-        said: dt.datetime | None = parse_utc(own.due) if own is not None and own.due else assignment.duedate
-        return said
 
     def of(self, submission: Any) -> Lateness:
         """Judge a submission.
@@ -127,21 +204,66 @@ class Dates:
         Args:
             submission: nbgrader's row.
         """
-        assignment, student = submission.assignment, submission.student_id
-        section = self.classmates.due(assignment.name, student)
-        due, submitted = parse_utc(section) if section else self.due(assignment), submission.timestamp
-        extension = self._extensions.get(assignment.name, {}).get(student)
-        if extension is None and submission.extension and due:  # granted by nbgrader's own `grant_extension`
-            extension = Extension(days=submission.extension / dt.timedelta(days=1))
-        deadline = due
-        if extension and due:
-            deadline = extension.deadline(due.replace(tzinfo=dt.UTC)).astimezone(dt.UTC).replace(tzinfo=None)
-        marked = submitted is None and student in self._late(assignment.name)
-        return Lateness(submitted, due, extension, deadline, marked)
+        row = submission.assignment
+        return self._judged(row.name, submission.student_id, row.duedate, submission.extension, submission.timestamp)
+
+    def for_student(self, assignment: str, student: str, submitted: dt.datetime | None = None) -> Lateness:
+        """The same of a student who may have no row yet.
+
+        Args:
+            assignment: The assignment's name.
+            student: nbgrader's student id.
+            submitted: When the work was handed in, as nbgrader keeps it.
+
+        Raises:
+            CourseError: If the gradebook cannot be used.
+        """
+        rows = self._rows()
+        extension = rows.extensions.get(assignment, {}).get(student)
+        return self._judged(assignment, student, rows.due.get(assignment), extension, submitted)
+
+    def _judged(
+        self,
+        assignment: str,
+        student: str,
+        duedate: dt.datetime | None,
+        more: dt.timedelta | None,
+        submitted: dt.datetime | None,
+    ) -> Lateness:
+        due = self.classmates.due(assignment, student) or _aware(duedate)
+        extension = self._extensions.get(assignment, {}).get(student)
+        if extension is None and more and due:  # granted by nbgrader's own `grant_extension`
+            extension = Extension(days=more / dt.timedelta(days=1))
+        deadline = extension.deadline(due) if extension and due else due
+        marked = submitted is None and student in self._late(assignment)
+        return Lateness(_aware(submitted), due, extension, deadline, marked)
+
+    def extended(self, assignment: str) -> dict[str, Lateness]:
+        """The dates of each student who has an extension.
+
+        Raises:
+            CourseError: If the gradebook cannot be used.
+        """
+        students = self._extensions.get(assignment, {}).keys() | self._rows().extensions.get(assignment, {}).keys()
+        found = {student: self.for_student(assignment, student) for student in sorted(students)}
+        return {student: late for student, late in found.items() if late.extension}
+
+    def ends(self, assignment: str) -> list[dt.datetime] | None:
+        """Each time at which somebody's time is over; None where somebody may have no due date.
+
+        Raises:
+            CourseError: If the gradebook cannot be used.
+        """
+        sections = (each.due.get(assignment) for each in self.course.sections.values())
+        students = self._rows().students
+        own = self.for_student(assignment, "").due  # of who is in no section
+        found = {*filter(None, sections), *(each.deadline for each in self.extended(assignment).values())}
+        found |= {own} if own or not students else {self.classmates.due(assignment, each) for each in students}
+        return None if None in found else sorted(filter(None, found))
 
     def _late(self, assignment: str) -> frozenset[str]:
         if assignment not in self._marked:
-            self._marked[assignment] = marked_late(self._course.directory, assignment)
+            self._marked[assignment] = marked_late(self.course.directory, assignment)
         return self._marked[assignment]
 
     def put(self, gradebook: Any, assignment: str, students: Iterable[str] | None = None) -> None:
@@ -158,9 +280,10 @@ class Dates:
             row = gradebook.find_assignment(assignment)
         except MissingEntry:
             return
-        due = self.due(row)
-        if row.duedate != due:
-            row.duedate = due
+        own = self.course.assignments.get(assignment)
+        if own is not None and own.due and row.duedate != parse_utc(own.due):
+            row.duedate = parse_utc(own.due)
+        due = _aware(row.duedate)
         known = self._extensions.get(assignment, {})
         for student in known if students is None else known.keys() & set(students):
             try:

@@ -202,7 +202,7 @@ def refuse_an_unusable_gradebook(url: str) -> None:
         if file.is_dir():
             raise GradebookError(f"{file}: is no gradebook (it is a folder); {REBUILD}")
         return
-    with _connected(url) as connection:
+    with connected(url) as connection:
         if _is_sqlite(url) and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
             raise diagnosis(ValueError("database disk image is malformed"), url)
         if "assignment" not in inspect(connection).get_table_names():
@@ -221,16 +221,25 @@ def refuse_an_unwritable_gradebook(url: str) -> None:
         if not os.access(file.parent, os.W_OK):
             raise GradebookError(f"{file}: cannot be made; make its folder writable")
         return
-    with _connected(url) as connection:
+    with connected(url) as connection:
         connection.execute(Base.metadata.tables["course"].insert().values(id="autograder doctor"))
         connection.rollback()
 
 
 @contextmanager
-def _connected(url: str) -> Iterator[Connection]:
-    """Connect to a gradebook's database; a failure, in the block too, is diagnosed."""
+def connected(url: str, seconds: int | None = None) -> Iterator[Connection]:
+    """Connect to a gradebook's database; a failure, in the block too, is diagnosed.
+
+    Args:
+        url: The gradebook's address.
+        seconds: How long to wait for a lock of SQLite, or for PostgreSQL's server; None for the driver's own time.
+
+    Raises:
+        GradebookError: If the gradebook cannot be used.
+    """
+    waits = {"sqlite": "timeout", "postgresql": "connect_timeout"}.get(make_url(url).get_backend_name())
     with diagnosed(url):
-        engine = _engine(url)
+        engine = _engine(url, {waits: seconds} if waits and seconds else {})
         try:
             with engine.connect() as connection:
                 yield connection
@@ -238,9 +247,9 @@ def _connected(url: str) -> Iterator[Connection]:
             engine.dispose()
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: str, settings: dict[str, Any]) -> Engine:
     try:
-        return create_engine(url)
+        return create_engine(url, connect_args=settings)
     except ModuleNotFoundError as error:
         raise GradebookError(
             f"{_place(url)}: needs the package {error.name}, which is not installed; install it beside nbgrader"

@@ -30,7 +30,7 @@ from traitlets import List
 
 from autograder.building.translating import translate_with, translated, translation
 from autograder.common.atomic import remove
-from autograder.course import SHOWS, Course
+from autograder.course import Course
 from autograder.gradebook import tries
 from autograder.gradebook.blueprints import NO_RESPONSE
 from autograder.gradebook.dates import Dates
@@ -44,6 +44,7 @@ from autograder.library.speaking import told
 from autograder.reading.student_files import one_line
 from autograder.results import Submission, format_points
 from autograder.results.ledger import read_entry
+from autograder.results.shortening import when_all
 from autograder.telling.report import EXAMPLE_BEGINS, EXAMPLE_ENDS, contents
 from autograder.telling.tongue import language_of, speaking_of
 
@@ -150,10 +151,10 @@ class CurrentReports(_Step):
         refuse_an_unusable_gradebook(coursedir.db_url)  # of which the next step, nbgrader's own, would not say why
         root = Path(coursedir.root)
         course, today = course_of(root), dt.date.today()
-        kind = tries.shown(course, names["assignment"])
+        part = tries.shown(Dates(course), names["assignment"])
         entry = read_entry(root, names["student"], names["assignment"], names["notebook"])
         if entry is not None:
-            shown = tries.as_shown(released(entry.submission, course, today), kind)
+            shown = tries.as_shown(released(entry.submission, course, today), part)
             with speaking_of([shown], course):
                 fill(nb, shown, course, is_for_page=True)
             _drop_numbers(nb)
@@ -162,9 +163,9 @@ class CurrentReports(_Step):
         else:
             assignment = course.assignments[names["assignment"]]
             if _waits(assignment.quotes_open, today):
-                _drop_reports(nb, f"The report is shown from {assignment.quotes_open}, when the answers are open.")
-            elif kind != SHOWS[-1]:
-                _drop_reports(nb, "The report is shown after the due date.")
+                _drop_reports(nb, when_all(assignment.quotes_open, is_dated=False))
+            elif part.rest:
+                _drop_reports(nb, part.rest)
             elif _waits(assignment.examples_open, today):
                 _drop_examples(nb)
         return nb, resources

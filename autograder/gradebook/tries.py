@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from autograder.course import SHOWS, Course, Serving
-from autograder.course.classlist import read_class_list
-from autograder.course.extensions import read_extensions
-from autograder.gradebook.settings import gradebook_url, has_gradebook
+from autograder.course import SHOWS, Serving
+from autograder.gradebook.dates import Dates
 from autograder.results import Submission
-from autograder.results.shortening import outlined, unquoted_notes
+from autograder.results.shortening import outlined, unquoted_notes, when_all
 
 
 def earliest(
@@ -45,61 +43,49 @@ def earliest(
     return min(at, deadline) if deadline is not None and arrived <= deadline else at
 
 
-def deadline_of(course: Course, assignment: str, student: str) -> dt.datetime | None:
-    """A student's due date, with the extension; None where course.toml has none."""
-    due = read_class_list(course).due(assignment, student)
-    extension = read_extensions(course.directory).get(assignment, {}).get(student)
-    return extension.deadline(due) if extension is not None and due is not None else due
+@dataclass(frozen=True)
+class Shown:
+    """What pages show of an assignment.
+
+    Attributes:
+        kind: One of `SHOWS`.
+        rest: The sentence that says when the rest is shown; empty where nothing is held back.
+    """
+
+    kind: str = SHOWS[-1]
+    rest: str = ""
 
 
-def shown(course: Course, assignment: str, now: dt.datetime | None = None) -> str:
-    """What pages show of an assignment, one of `SHOWS`: all of it once nobody has time left to hand in.
-
-    Where an assignment has no due date, those of sections count if every student has one; else the day counts from
-    which its answers are shown.
+def shown(dates: Dates, assignment: str, now: dt.datetime | None = None) -> Shown:
+    """What pages show of an assignment: all of it once nobody has time left to hand in, or its answers are open.
 
     Args:
-        course: The course.
+        dates: The course's dates.
         assignment: The assignment's name.
         now: The time, in the zone of this machine's days; by default this moment.
 
     Raises:
-        CourseError: If extensions, sections or the gradebook cannot be read.
+        CourseError: If the gradebook cannot be used.
     """
     now = now or dt.datetime.now().astimezone()
-    own = course.assignments[assignment]
-    if course.serving is None or (own.answers_open is not None and own.answers_open <= now.date()):
-        return SHOWS[-1]
-    sections = [each.due[assignment] for each in course.sections.values() if assignment in each.due]
-    students = read_extensions(course.directory).get(assignment, {})
-    dates = [own.due, *sections, *(deadline_of(course, assignment, each) for each in students)]
-    is_over = all(each is None or each <= now for each in dates)
-    if is_over and (own.due is not None or (sections and _is_dated_for_all(course, assignment))):
-        return SHOWS[-1]
-    return course.serving.shows
+    serving, opens = dates.course.serving, dates.course.assignments[assignment].answers_open
+    if serving is None or serving.shows == SHOWS[-1] or (opens is not None and opens <= now.date()):
+        return Shown()
+    ends = dates.ends(assignment)
+    if ends is not None and ends[-1] <= now:
+        return Shown()
+    return Shown(serving.shows, when_all(opens, is_dated=ends is not None))
 
 
-def _is_dated_for_all(course: Course, assignment: str) -> bool:
-    """True if each student of the gradebook has a due date; False where it does not say who is in the class."""
-    url = gradebook_url(course)
-    if not has_gradebook(course, url):
-        return False
-    from autograder.gradebook.diagnosing import opened  # loads the database library, which few calls need
-
-    classmates = read_class_list(course)
-    with opened(url, course.name) as gradebook:
-        dates = [classmates.due(assignment, each.id) for each in gradebook.students]
-    return bool(dates) and None not in dates
-
-
-def as_shown(submission: Submission, kind: str) -> Submission:
+def as_shown(submission: Submission, shown: Shown) -> Submission:
     """The report as far as it is shown, where hand-ins are marked at once.
 
     Args:
         submission: The report.
-        kind: One of `SHOWS`.
+        shown: What is shown.
     """
-    if kind == SHOWS[-1]:
+    if not shown.rest:
         return submission
-    exercises = tuple(outlined(each, groups=kind == "groups") for each in submission.exercises)
+    groups = shown.kind == "groups"
+    exercises = tuple(outlined(each, shown.rest, groups=groups) for each in submission.exercises)
     return replace(submission, exercises=exercises, notes=unquoted_notes(submission.notes))

@@ -129,18 +129,33 @@ def unquoted(graded: Graded, until: dt.date) -> Graded:
     return replace(graded, reason=reason, verdicts=verdicts, notes=(*unquoted_notes(graded.notes), note))
 
 
-def outlined(graded: Graded, *, groups: bool) -> Graded:
+def when_all(opens: dt.date | None, *, is_dated: bool) -> str:
+    """The sentence that says when the whole report is shown.
+
+    Args:
+        opens: The day from which the answers are open, if one is known.
+        is_dated: Whether everybody has a due date.
+    """
+    if is_dated:
+        return "The whole report is shown after the due date."
+    if opens is not None:
+        return f"The whole report is shown from {opens}, when the answers are open."
+    return "The whole report is not shown: the assignment has no due date."
+
+
+def outlined(graded: Graded, rest: str, *, groups: bool) -> Graded:
     """The same points, without what was seen: neither an input, nor which test failed, nor a word of the code's.
 
     Args:
         graded: The result.
+        rest: The sentence that says when the rest is shown.
         groups: Whether to say the points of each group.
     """
     parts = ", ".join(
         f"{each.name} {format_points(each.earned)} of {format_points(each.points)}" for each in graded.groups
     )
     said = [f"Points by group: {parts}."] if groups and graded.verdicts else []
-    notes = (*said, *unquoted_notes(graded.notes), "What was seen is shown after the due date.")
+    notes = (*said, *unquoted_notes(graded.notes), rest)
     return replace(graded, verdicts=(), reason=_own_reason(graded), notes=notes)
 
 

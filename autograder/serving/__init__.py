@@ -24,6 +24,7 @@ from autograder.course import Course, CourseError, Serving, classlist, extension
 from autograder.gradebook import tries
 from autograder.gradebook.class_feedback import ClassFeedback, Makers
 from autograder.gradebook.databases import back_up
+from autograder.gradebook.dates import Dates, Watched
 from autograder.gradebook.inbox import HandIn, Inbox, listed
 from autograder.gradebook.nbgrader_hooks import sources_of
 from autograder.gradebook.recording import Recorder, hidden_of
@@ -122,7 +123,8 @@ class Session:
         self._course, self._root, self._limits = course, course.directory, course.serving
         self._assignments, self._status, self._say, self._isolation = tuple(assignments), status, say, isolation
         self._warm = warm
-        self._classmates = classlist.read_class_list(course)
+        self._dates = Dates(course, Watched(course))
+        self._classmates = self._dates.classmates
         self._newest: dict[Work, HandIn] = {}  # of each group one
         self._beside: dict[Work, list[HandIn]] = {}  # what other members of its group handed in before it
         self._at: dict[Work, HandIn] = {}
@@ -180,12 +182,13 @@ class Session:
     # What is to be done ----------------------------------------------------------------------------------------
 
     def _follows(self) -> str:
-        """A fingerprint of the files that marks and pages follow from, and of what pages show today."""
+        """A fingerprint of the files and dates that marks and pages follow from, and of what pages show today."""
         names = ("nbgrader_config.py", extensions.FILE, *classlist.FILES)
         files = [self._root / name for name in names]
         times = [(file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file()]
-        shown = [tries.shown(self._course, name) for name in self._assignments]
-        return repr((sources_of(self._course, self._hidden), times, dt.date.today(), shown))
+        shown = [tries.shown(self._dates, name) for name in self._assignments]
+        dates = [(self._dates.ends(name), self._dates.extended(name)) for name in self._assignments]
+        return repr((sources_of(self._course, self._hidden), times, dt.date.today(), shown, dates))
 
     def _has_changed(self) -> bool:
         if time.monotonic() < self._look_at:
@@ -274,7 +277,7 @@ class Session:
         now = dt.datetime.now().astimezone()
         originals = (self._root / ORIGINALS / each / assignment for each in self._group(hand_in.work))
         earlier = taken_at(originals, hand_in.arrived)
-        deadline = tries.deadline_of(self._course, assignment, student)
+        deadline = self._dates.for_student(assignment, student).deadline
         at = tries.earliest(now, hand_in.arrived, earlier, self._limits, deadline)
         if at <= now:
             return True

@@ -36,10 +36,8 @@ from autograder.classes.work import Work
 from autograder.classes.worker import die_with
 from autograder.course import CourseError
 from autograder.course.classlist import read_class_list
-from autograder.course.extensions import read_extensions
-from autograder.gradebook.dates import Lateness
+from autograder.gradebook.dates import Dates, Watched
 from autograder.gradebook.inbox import HandIn, Inbox, hand_in, listed
-from autograder.gradebook.tries import deadline_of
 from autograder.grafting.tidying import course_of
 from autograder.reading.student_files import MAX_BYTES, Unreadable, read_bytes
 from autograder.results.ledger import read_entry
@@ -99,6 +97,7 @@ class Desk:
     def __init__(self, root: Path, assignments: Sequence[str]) -> None:
         self._root, self._assignments = root, tuple(assignments)
         self._inboxes: dict[str, Inbox] = {}
+        self._rows: Watched
         self._of: object = None
         self._lock = threading.Lock()  # nbgrader's objects are for one thread
 
@@ -151,7 +150,7 @@ class Desk:
             raise HTTPException(404, f"no such assignment; there are {', '.join(self._assignments)}")
         course = course_of(self._root)
         if course is not self._of:  # course.toml was changed
-            self._inboxes, self._of = {}, course
+            self._inboxes, self._rows, self._of = {}, Watched(course), course
         if assignment not in self._inboxes:
             self._inboxes[assignment] = Inbox(course, assignment)
         return self._inboxes[assignment]
@@ -173,25 +172,22 @@ class Desk:
         return contents
 
     def _state(self, student: str, inbox: Inbox, assignment: str) -> dict[str, Any]:
-        course = course_of(self._root)
-        classmates = read_class_list(course)
-        due, deadline = classmates.due(assignment, student), deadline_of(course, assignment, student)
-        extension = read_extensions(self._root).get(assignment, {}).get(student)
-        newest = _newest(inbox, assignment, classmates.members(assignment, student))
+        dates = Dates(course_of(self._root), self._rows)
+        newest = _newest(inbox, assignment, dates.classmates.members(assignment, student))
         newest = newest and inbox.superseding(newest)
-        when = newest.when.replace(tzinfo=dt.UTC) if newest else None
+        late = dates.for_student(assignment, student, newest.when if newest else None)
         found: dict[str, Any] = {
             "student": student,
             "assignment": assignment,
-            "due": _iso(due),
-            "deadline": _iso(deadline),
-            "handed_in": _iso(when),
+            "due": _iso(late.due),
+            "deadline": _iso(late.deadline),
+            "handed_in": _iso(late.submitted),
             "state": "none",
             "said": "",
         }
         if newest is None:
             return found
-        found["late"] = Lateness(when, due, extension, deadline).seconds
+        found["late"] = late.seconds
         if inbox.is_graded_for(newest, student) and (inbox.is_out(student) or newest.work.student != student):
             return found | {"state": "graded"} | self._mark(student, assignment)
         return found | self._said(newest)

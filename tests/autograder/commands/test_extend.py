@@ -73,6 +73,23 @@ def test_an_id_that_is_like_no_other(course):
     assert "no student of that id, `autograder extend s4711 week1 --remove`" in said
 
 
+# SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
+@pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
+@pytest.mark.full("nbgrader makes a gradebook", share=4)
+def test_an_extension_that_nbgrader_granted(course):
+    """It is listed beside the command's own, by which it may be replaced, and taken back."""
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "small") as gradebook:
+        gradebook.add_assignment("week1")
+        gradebook.add_student("ada")
+        gradebook.add_submission("week1", "ada")
+        gradebook.grant_extension("week1", "ada", days=2)
+    assert "week1 ada: 2 days more, due 2027-02-03 23:59 UTC" in run(course)
+    said = run(course, "ada", "week1", "--days", "3")
+    assert "ada: week1 is due 2027-02-04 23:59 UTC, 3 days more (before: 2 days more)" in said
+    assert "no extension of week1 any more (before: 3 days more)" in run(course, "ada", "week1", "--remove")
+    assert run(course).endswith("no extension was granted")
+
+
 @pytest.mark.parametrize("students", [(), ("ada",)])
 @pytest.mark.full("nbgrader makes a gradebook", share=4)
 def test_an_id_that_may_well_be(course, students):

@@ -18,6 +18,7 @@ from autograder.cli import app
 from autograder.course import CourseError
 from autograder.gradebook import databases
 from autograder.gradebook.databases import KEPT, address, back_up, backups, move, restore
+from autograder.gradebook.dates import Watched, read_rows
 from autograder.gradebook.indexes import INDEXES, add_indexes
 from autograder.gradebook.turns import Turn
 
@@ -105,6 +106,28 @@ def test_a_gradebook_moves_to_postgresql_and_back(course, empty, tmp_path):
         move(address(course.url), address(empty))
     move(address(empty), address(f"sqlite:///{tmp_path}/back.db"))
     assert rows(f"sqlite:///{tmp_path}/back.db") == before
+
+
+def test_the_dates_of_a_server(course, empty, tmp_path):
+    """They are read as those of a file are; a server that is away tells nothing, and what was read last counts."""
+    with Gradebook(course.url, "course") as book:
+        book.grant_extension("week0", "ada", days=2, hours=1)
+    move(address(course.url), address(empty))
+    found = read_rows(course, course.url)
+    assert found.due == {"week0": dt.datetime(2027, 2, 1)} and found.students == {"ada", "bea"}
+    assert found.extensions == {"week0": {"ada": dt.timedelta(days=2, hours=1)}}
+    assert read_rows(course, empty) == found
+    course.url = empty
+    watched, there = Watched(course), empty.replace("/empty?", "/postgres?")
+    assert watched() == found
+    engine = create_engine(there, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP DATABASE empty WITH (FORCE)"))
+    engine.dispose()
+    watched._again = 0.0
+    assert watched() == found
+    with pytest.raises(CourseError, match="refuses the connection"):
+        read_rows(course, empty)
 
 
 def test_a_server_gets_the_indexes_that_it_lacks(empty):

@@ -435,7 +435,7 @@ def test_quotes_wait_without_a_ledger_too(term, day):
     assert "they are summed" in term.run()["text/html"]
     day("2027-02-14")
     before = term.run()
-    assert "The report is shown from 2027-02-15" in before["text/html"] and "summed" not in repr(before)
+    assert "The whole report is shown from 2027-02-15" in before["text/html"] and "summed" not in repr(before)
 
 
 @pytest.mark.parametrize("step", [CurrentReports, Contents])

@@ -9,9 +9,13 @@ from sqlalchemy import create_engine
 
 from autograder.course import CourseError, Serving
 from autograder.course.extensions import Extension, write_extension
-from autograder.gradebook.tries import deadline_of, earliest, shown
+from autograder.gradebook.dates import Dates
+from autograder.gradebook.tries import earliest, shown
 from autograder.results import NOT_BEGUN, Example, Graded, GroupScore, Verdict
-from autograder.results.shortening import outlined
+from autograder.results.shortening import outlined, when_all
+
+# SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 
 ZONE = dt.timezone(dt.timedelta(hours=1))
 
@@ -74,46 +78,80 @@ def course(tmp_path):
     return small.load()
 
 
+def kind(course, assignment, now):
+    """What pages show at a time."""
+    return shown(Dates(course), assignment, now).kind
+
+
+def made_gradebook(course):
+    """Make an empty gradebook, and return its address."""
+    url = f"sqlite:///{course.directory}/gradebook.db"
+    engine = create_engine(url)
+    Base.metadata.create_all(engine)  # without it nbgrader starts alembic
+    engine.dispose()
+    return url
+
+
 def test_all_is_shown_when_nobody_has_time_left(course):
     """Pages show little until the last extension is over: students talk to each other."""
     due = course.assignments["week0"].due
     minute = dt.timedelta(minutes=1)
-    assert [shown(course, "week0", due + each) for each in (-minute, minute)] == ["points", "all"]
+    assert [kind(course, "week0", due + each) for each in (-minute, minute)] == ["points", "all"]
     write_extension(course.directory, "week0", "ada", Extension(days=2))
-    assert shown(course, "week0", due + dt.timedelta(days=1)) == "points"
-    assert shown(course, "week0", due + dt.timedelta(days=2)) == "all"
-    assert deadline_of(course, "week0", "ada") == due + dt.timedelta(days=2)
-    assert deadline_of(course, "week0", "bea") == due
-    assert shown(course, "week1", due + dt.timedelta(days=900)) == "points"
+    assert kind(course, "week0", due + dt.timedelta(days=1)) == "points"
+    assert kind(course, "week0", due + dt.timedelta(days=2)) == "all"
+    assert Dates(course).for_student("week0", "ada").deadline == due + dt.timedelta(days=2)
+    assert Dates(course).for_student("week0", "bea").deadline == due
+    assert kind(course, "week1", due + dt.timedelta(days=900)) == "points"
 
 
-@pytest.mark.filterwarnings("ignore:No nbgrader_config.py file found")
+def test_dates_that_only_nbgraders_database_has(course):
+    """A due date of Formgrader's ends what pages hold back, and an extension of nbgrader's keeps it longer."""
+    due = dt.datetime(2027, 3, 1, 12, tzinfo=dt.UTC)
+    with Gradebook(made_gradebook(course), "small") as gradebook:
+        gradebook.add_assignment("week1", duedate=due.replace(tzinfo=None))
+        gradebook.add_student("ada")
+        gradebook.add_submission("week1", "ada")
+        assert [kind(course, "week1", due + dt.timedelta(minutes=each)) for each in (-1, 0)] == ["points", "all"]
+        gradebook.grant_extension("week1", "ada", hours=5)
+        end = Dates(course).of(gradebook.find_submission("week1", "ada")).deadline
+    assert end == due + dt.timedelta(hours=5)
+    assert [kind(course, "week1", end + dt.timedelta(minutes=each)) for each in (-1, 0)] == ["points", "all"]
+
+
+def test_pages_say_when_the_rest_is_shown(course):
+    """After the due date, where there is one; else from the day on which the answers are open, if one is known."""
+    before = dt.datetime(2027, 1, 1, tzinfo=dt.UTC)
+    assert shown(Dates(course), "week0", before).rest == "The whole report is shown after the due date."
+    said = "The whole report is not shown: the assignment has no due date."
+    assert shown(Dates(course), "week1", before).rest == said
+    day = dt.date(2027, 2, 15)
+    assert when_all(day, is_dated=False) == "The whole report is shown from 2027-02-15, when the answers are open."
+
+
 def test_dates_that_only_sections_have(tmp_path):
     """The last section's date is the end, if everybody is in a section that has one."""
     small = SmallCourse(tmp_path)
     sections = '[[section]]\nname = "mon"\ndue = { week1 = 2027-02-08T12:00:00Z }\n[[section]]\nname = "tue"\n'
     small.toml.write_text(f"{small.toml.read_text()}{SERVE}{sections}due = {{ week1 = 2027-02-09T12:00:00Z }}\n")
     course, due = small.load(), dt.datetime(2027, 2, 9, 12, tzinfo=dt.UTC)
-    table, url = course.directory / "sections.csv", f"sqlite:///{course.directory}/gradebook.db"
+    table = course.directory / "sections.csv"
     table.write_text("student_id,section\nada,mon\nbea,tue\n")
-    assert shown(course, "week1", due) == "points"  # who is in the class is not known yet
-    engine = create_engine(url)
-    Base.metadata.create_all(engine)  # without it nbgrader starts alembic
-    engine.dispose()
-    with Gradebook(url, "small") as gradebook:
-        assert shown(course, "week1", due) == "points"
+    assert kind(course, "week1", due) == "points"  # who is in the class is not known yet
+    with Gradebook(made_gradebook(course), "small") as gradebook:
+        assert kind(course, "week1", due) == "points"
         gradebook.add_student("ada")
         gradebook.add_student("cem")
-    assert shown(course, "week1", due) == "points"
+    assert kind(course, "week1", due) == "points"
     table.write_text("student_id,section\nada,mon\nbea,tue\ncem,mon\n")
-    assert [shown(course, "week1", due + dt.timedelta(minutes=each)) for each in (-1, 0)] == ["points", "all"]
+    assert [kind(course, "week1", due + dt.timedelta(minutes=each)) for each in (-1, 0)] == ["points", "all"]
     write_extension(course.directory, "week1", "cem", Extension(days=3))
-    assert [shown(course, "week1", due + dt.timedelta(days=each)) for each in (1, 2)] == ["points", "all"]
+    assert [kind(course, "week1", due + dt.timedelta(days=each)) for each in (1, 2)] == ["points", "all"]
 
 
 def test_a_course_that_is_not_served_shows_all(tmp_path):
     """Without the table, pages are what they were."""
-    assert shown(SmallCourse(tmp_path).load(), "week0", at(9)) == "all"
+    assert kind(SmallCourse(tmp_path).load(), "week0", at(9)) == "all"
 
 
 @pytest.mark.parametrize(
@@ -152,12 +190,12 @@ def test_an_outline_says_points_alone():
     groups = (GroupScore("values", 2, 0), GroupScore("special", 1, 1))
     graded = Graded("operators.arithmetic", 3, groups, (failed,), notes=("added cell 2: it printed leak", "kept"))
     for with_groups in (True, False):
-        outline = outlined(graded, groups=with_groups)
+        outline = outlined(graded, "The rest is shown later.", groups=with_groups)
         assert (outline.earned, outline.points, outline.verdicts) == (1, 3, ())
         said = " ".join((outline.reason, *outline.notes))
-        assert "leak" not in said and "add adds" not in said and "kept" in said
+        assert "leak" not in said and "add adds" not in said and "kept" in said and "is shown later." in said
         assert ("Points by group: values 0 of 2, special 1 of 1." in said) == with_groups
     begun = next(iter(NOT_BEGUN))
-    assert outlined(Graded("a.b", 1, (GroupScore("v", 1, 0),), reason=begun), groups=True).reason == begun
+    assert outlined(Graded("a.b", 1, (GroupScore("v", 1, 0),), reason=begun), "", groups=True).reason == begun
     stopped = Graded("a.b", 1, (GroupScore("v", 1, 0),), reason="the cell raised ValueError: leak")
-    assert "leak" not in outlined(stopped, groups=True).reason
+    assert "leak" not in outlined(stopped, "", groups=True).reason

@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import socket
+import sqlite3
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -14,12 +15,15 @@ import httpx
 import pytest
 import requests
 from class_runs import again
+from nbgrader.api import Gradebook
 from served_courses import Served, notebooks, served_course
 from two_lessons import ARITHMETIC, COMPARISON
 from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course import CourseError
+from autograder.gradebook import dates
+from autograder.gradebook.dates import Dates
 from autograder.gradebook.inbox import Inbox, listed
 from autograder.gradebook.tokens import FILE, Tokens
 from autograder.grafting.tidying import course_of
@@ -29,6 +33,9 @@ from autograder.results.ledger import Entry, write_entry
 from autograder.serving import web
 from autograder.serving.hub import Hub
 from autograder.serving.status import Line, Status
+
+# SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 
 RIGHT = (ARITHMETIC, COMPARISON)
 
@@ -122,6 +129,54 @@ def test_a_section_has_its_date_and_a_group_its_newest_hand_in(client, course, t
     assert seen["due"] == seen["deadline"] == "2127-02-03T12:00:00+00:00" != posted["due"]
     assert seen["state"] == "queued" and seen["handed_in"] == posted["handed_in"] is not None
     assert post(client, course, tokens["bea"]).status_code == 202 and len(inbound(course)) == 2
+
+
+DUE = dt.datetime(2027, 2, 1, 12)
+
+
+def granted(course, student, due, **more):
+    """Set a due date as Formgrader does, grant an extension as nbgrader does; return the row's lateness."""
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "minigrad") as gradebook:
+        gradebook.update_or_create_student(student)
+        gradebook.update_or_create_submission("week0", student)
+        gradebook.update_or_create_assignment("week0", duedate=due)
+        gradebook.grant_extension("week0", student, **more)
+        return Dates(course_of(course)).of(gradebook.find_submission("week0", student))
+
+
+@pytest.mark.parametrize("more", [{}, {"days": 2, "hours": 3}])
+def test_dates_that_stand_in_nbgraders_database_alone_are_told(client, course, tokens, monkeypatch, more):
+    """A due date of Formgrader's and an extension of nbgrader's are the student's; another one has no extension."""
+    monkeypatch.setattr(dates, "AGE", 0.0)
+    assert post(client, course, tokens["ada"]).json()["due"] is None
+    late = granted(course, "ada", DUE, **more)
+    seen = client.get("/week0", headers=bearer(tokens["ada"])).json()
+    assert (seen["due"], seen["deadline"]) == (late.due.isoformat(), late.deadline.isoformat())
+    assert late.due == DUE.replace(tzinfo=dt.UTC) and late.deadline == late.due + dt.timedelta(**more)
+    assert client.get("/week0", headers=bearer(tokens["bea"])).json()["deadline"] == late.due.isoformat()
+    over = granted(course, "ada", dt.datetime(2020, 1, 1), **more).deadline
+    seen = client.get("/week0", headers=bearer(tokens["ada"])).json()
+    assert seen["late"] == pytest.approx((dt.datetime.fromisoformat(seen["handed_in"]) - over).total_seconds(), abs=1)
+
+
+def test_a_gradebook_that_cannot_be_used_shuts_nobody_out(client, course, tokens, monkeypatch):
+    """While it is locked the dates that were read last are told; without one, or with a damaged one, those of files."""
+    monkeypatch.setattr(dates, "AGE", 0.0)
+    monkeypatch.setattr(dates, "WAIT", 0.05)
+    granted(course, "ada", DUE)
+    assert client.get("/week0", headers=bearer(tokens["ada"])).json()["due"] == "2027-02-01T12:00:00+00:00"
+    with sqlite3.connect(course / "gradebook.db", isolation_level=None) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        answer = post(client, course, tokens["ada"])
+        assert (answer.status_code, answer.json()["due"]) == (202, "2027-02-01T12:00:00+00:00")
+        afresh = Client(course, Tokens(course))
+        assert afresh.get("/week0", headers=bearer(tokens["ada"])).json()["due"] is None
+        other.execute("ROLLBACK")
+    (course / "gradebook.db").write_bytes(b"damaged " * 1000)
+    assert afresh.get("/week0", headers=bearer(tokens["ada"])).json()["state"] == "queued"
+    (course / "gradebook.db").unlink()
+    assert afresh.get("/week0", headers=bearer(tokens["ada"])).json()["due"] is None
+    assert not (course / "gradebook.db").exists()
 
 
 def test_a_page_of_an_earlier_hand_in_is_not_out(course):

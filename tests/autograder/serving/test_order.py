@@ -4,16 +4,23 @@ import datetime as dt
 import json
 
 import pytest
+from nbgrader.api import Base, Gradebook
 from small_course import SmallCourse
+from sqlalchemy import create_engine
 
 from autograder.classes import Outcome, Work
 from autograder.course import Serving
 from autograder.course.classlist import read_class_list
+from autograder.course.extensions import Extension, write_extension
 from autograder.gradebook.class_feedback import Made
+from autograder.gradebook.dates import AGE, Dates
 from autograder.gradebook.inbox import HandIn
 from autograder.grafting.tidying import ORIGINALS
 from autograder.serving import AGAIN, Session
 from autograder.serving.status import Status
+
+# SQLAlchemy remarks on the order in which nbgrader makes its own rows; they are made all the same.
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:sqlalchemy.exc.SAWarning")
 
 BEGUN = dt.datetime(2026, 2, 1, 9, tzinfo=dt.UTC)
 
@@ -209,6 +216,66 @@ def test_a_group_has_the_tries_of_one_student(served, clock):
     session._look()
     session._begin()
     assert graded == [newest.work] and any("ada: week0 waits until" in each for each in said)
+
+
+@pytest.fixture
+def undated(tmp_path, served):
+    """A session that serves an assignment without a due date in course.toml, of which ada has submitted something."""
+    session, exchange, _ = served
+    url = f"sqlite:///{session._root}/gradebook.db"
+    engine = create_engine(url)
+    Base.metadata.create_all(engine)  # without it nbgrader starts alembic
+    engine.dispose()
+    with Gradebook(url, "small") as gradebook:
+        gradebook.add_assignment("week1")
+        gradebook.add_student("ada")
+        gradebook.add_submission("week1", "ada")
+        session._assignments, session._inboxes = ("week1",), {"week1": exchange}
+        session._limits, session._hidden = Serving(tries_per_day=9, wait=600), session._root
+        (session._root / ORIGINALS / "ada" / "week1" / "content").mkdir(parents=True)
+        exchange.say = lambda hand_in, sentence: None
+        yield session, exchange, gradebook
+
+
+def test_limits_know_dates_that_stand_in_nbgraders_database_alone(undated, clock):
+    """Work that waits is graded at the due date that Formgrader set, with the extension that nbgrader granted."""
+    session, exchange, gradebook = undated
+    soon = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=1)
+    exchange.came.append(HandIn(Work("ada", "week1"), "ada-1", soon.replace(tzinfo=None), soon))
+    session._look()
+    row = gradebook.find_submission("week1", "ada")
+    for minutes in (0, 30):
+        gradebook.update_or_create_assignment("week1", duedate=soon.replace(tzinfo=None) + dt.timedelta(hours=1))
+        gradebook.grant_extension("week1", "ada", minutes=minutes)
+        clock[0] += AGE
+        assert not session._may_begin(exchange.came[0])
+        assert session._from["ada-1"] == Dates(session._course).of(row).deadline
+        assert session._from["ada-1"] == soon + dt.timedelta(minutes=60 + minutes)
+
+
+def test_another_date_in_nbgraders_database_begins_a_new_session(undated, clock):
+    """It is noticed as a changed file is; a copy of what extensions.json has changes nothing."""
+    session, _, gradebook = undated
+    write_extension(session._root, "week1", "ada", Extension(days=1))
+    session._dates = Dates(session._course, session._dates._rows)
+
+    def states():
+        clock[0] += AGE
+        return session._follows()
+
+    seen = [states()]
+    for days in (0, 2):
+        gradebook.update_or_create_assignment("week1", duedate=dt.datetime(2127, 1, 1 + days))
+        seen.append(states())
+    Dates(session._course).put(gradebook, "week1")
+    assert gradebook.find_submission("week1", "ada").extension == dt.timedelta(days=1)
+    assert states() == seen[-1]
+    gradebook.add_student("bea")
+    gradebook.add_submission("week1", "bea")
+    assert states() == seen[-1]
+    gradebook.grant_extension("week1", "bea", days=3)
+    seen.append(states())
+    assert len(set(seen)) == 4
 
 
 def test_new_hand_ins_come_before_pages_of_old_ones(served, clock):
