@@ -113,14 +113,15 @@ def read_entry(course: Path, student: str, assignment: str, lesson: str, place: 
     return _read(entry_path(course, student, assignment, lesson, place))
 
 
-def entries(course: Path, assignment: str | None = None) -> Iterator[Entry]:
+def entries(course: Path, assignment: str | None = None, place: Path = LEDGER) -> Iterator[Entry]:
     """Every entry that can be read, sorted by assignment, student and lesson.
 
     Args:
         course: The course's directory.
         assignment: Take only this one's.
+        place: `LEDGER`, or `WAITING` for what is not recorded.
     """
-    for folder in _sorted(course / LEDGER):
+    for folder in _sorted(course / place):
         if assignment in (None, unquote(folder.name)):
             for student in _sorted(folder):
                 found = (_read(path) for path in _sorted(student) if path.suffix == ".json")

@@ -106,9 +106,9 @@ class Classroom:
             raise DemoError(f"nbgrader released {names} of {assignment}, not its lessons; see {self.out / 'logs'}")
         return {lesson: found[lesson] for lesson in lessons}
 
-    def submit(self, student: str, assignment: str, files: dict[str, bytes]) -> None:
-        """Put files where `nbgrader submit` puts them; that command can only be run by the student's own account."""
-        hand_in(self.root / "exchange" / self.course.name / "inbound", student, assignment, files)
+    def submit(self, student: str, assignment: str, files: dict[str, bytes]) -> Path:
+        """Put files where `nbgrader submit` puts them, a command of the student's own account; return the folder."""
+        return hand_in(self.root / "exchange" / self.course.name / "inbound", student, assignment, files)
 
 
 def _belongs(name: str, other: set[str]) -> bool:
