@@ -161,7 +161,8 @@ def marks(
     own = read_marks(loaded, [assignment])
     members = read_members(loaded.directory)
     if not members or not own:
-        raise PlatformError("no student of the platform is known yet; give `autograder lti roster` first")
+        first = "" if read_link(loaded.directory) else "`autograder lti listen`, then "
+        raise PlatformError(f"no student of the platform is known yet; give {first}`autograder lti roster` first")
     claim = Claim(loaded.directory / LOCK)
     if not claim.take():
         raise PlatformError("another `autograder lti marks` is at this course; wait for its end")

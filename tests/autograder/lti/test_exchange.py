@@ -509,7 +509,11 @@ def test_a_page_that_is_no_list(course, platform, said):
 
 def test_steps_that_are_missing(course):
     """Each command says which one comes before it."""
-    assert "give `autograder lti roster` first" in run(course, "marks", "week1", code=2)
+    assert "is known yet; give `autograder lti roster` first" in run(course, "marks", "week1", code=2)
+    link = (course / keeping.LINK).rename(course / "link")
+    said = "give `autograder lti listen`, then `autograder lti roster` first"
+    assert said in run(course, "marks", "week1", code=2)
+    link.rename(course / keeping.LINK)
     linked(course)
     (course / keeping.MEMBERS).write_text("{")
     assert "members.json: is damaged; remove it, then give `autograder lti roster`" in run(course, "roster", code=2)
