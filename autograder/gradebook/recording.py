@@ -53,7 +53,7 @@ from autograder.gradebook.nbgrader_hooks import (
     hidden_tests_of,
     mark_of,
 )
-from autograder.gradebook.settings import load_app
+from autograder.gradebook.settings import load_app, quiet
 from autograder.gradebook.turns import Turn
 from autograder.grafting.collecting import handed_in_at, regraft
 from autograder.grafting.sharing import hand_on
@@ -127,7 +127,7 @@ class Recorder:
         self._course = course_of(root)
         self._app = load_app(self.root, assignment)
         self._settings: Any = Autograde(coursedir=self._app.coursedir, parent=self._app)
-        self._penalties, self._dates = Penalties(self._settings), Dates(self._course)
+        self._penalties, self._dates = Penalties(quiet(self._app)), Dates(self._course)
         self._url = str(self._app.coursedir.db_url)
         self.turn = Turn(self.root)
         refuse_an_unusable_gradebook(self._url)

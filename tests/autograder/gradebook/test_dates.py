@@ -75,6 +75,7 @@ def graded(request, handed, tmp_path_factory):
     assert "ill: week0 is due 2027-02-03 23:00 UTC, 3 days more" in said and "has nothing of ill in week0 yet" in said
     said = run(course, "autograde", "week0", "--jobs", "1")
     assert "late: late (week0): late by 2 days 2 hours" in said
+    assert "penalty method" not in said, "nbgrader's own line, for each notebook that is late"
     assert "no time of handing in is known: lms (week0)" in said
     return course, request.param
 
