@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from autograder.serving.web import Web
 
 PAUSE = 5.0
-"""Seconds from one reading of a course.toml that contradicts itself to the next."""
+"""Seconds from one reading of a course.toml that contradicts itself, or look for a first release, to the next."""
+
+NOTHING = "nothing until an assignment is released (`autograder term release ASSIGNMENT`)"
 
 
 @honest
@@ -76,19 +79,19 @@ def serve(
     choose(isolation)  # raises where there is none, before anything is begun
     refuse_a_read_only_course(loaded.directory)
     server = Server.of(loaded)
-    names = released(loaded, server.exchange / server.course_id, assignments or [])
+    which = partial(released, server.exchange / server.course_id, assignments or [])
+    which(loaded)  # raises where one is named that is not released
     status = Status(loaded.directory / "reports", jobs or cores(), dt.datetime.now(dt.UTC))
-    web = _web(loaded, names, port, hub=hub) if http or hub else None
+    web = _web(loaded, which, port, hub=hub) if http or hub else None
     with Only(loaded), chdir(loaded.directory), _until_stopped() as stopping, web or nullcontext():
         if web is not None:
             _say(f"http://127.0.0.1:{web.port} takes hand-ins")
             stopping = _keeping_up(web, stopping)
-        _say(f"serving {', '.join(names)}; Ctrl-C ends it when what has begun is finished")
-        _serve(loaded, names, status, stopping, isolation=isolation, warm=warm)
+        _serve(loaded, which, status, stopping, isolation=isolation, warm=warm)
     _say(f"stopped; {number(status.graded, 'hand-in')} graded. What waits is graded when the same command is given")
 
 
-def _web(course: Course, names: list[str], port: int, *, hub: bool) -> Web:
+def _web(course: Course, which: Callable[[Course], list[str]], port: int, *, hub: bool) -> Web:
     try:
         from autograder.serving.web import Web
     except ImportError as error:
@@ -98,11 +101,11 @@ def _web(course: Course, names: list[str], port: int, *, hub: bool) -> Web:
     from autograder.serving.hub import Hub
 
     if hub:
-        return Web(course.directory, names, Hub(), port)
+        return Web(course.directory, which, Hub(), port)
     tokens = Tokens(course.directory)
     if not tokens.students():
         raise CourseError("no student has a token, so that nobody could hand in by HTTP; run `autograder tokens` first")
-    return Web(course.directory, names, tokens, port)
+    return Web(course.directory, which, tokens, port)
 
 
 def _keeping_up(web: Web, stopping: Callable[[], bool]) -> Callable[[], bool]:
@@ -118,18 +121,28 @@ def _keeping_up(web: Web, stopping: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def _serve(
-    loaded: Course, names: list[str], status: Status, stopping: Callable[[], bool], *, isolation: str, warm: int
+    loaded: Course,
+    which: Callable[[Course], list[str]],
+    status: Status,
+    stopping: Callable[[], bool],
+    *,
+    isolation: str,
+    warm: int,
 ) -> None:
-    """Serve, in one session after another: each time that a file of the course is another one, there is a new one."""
+    """Serve, in one session after another: a file of the course that changes, or a new release, makes a new one."""
     from autograder.serving import Session
 
-    said, has_begun = "", False
+    said, serving, has_begun = "", "", False
     while not stopping():
         try:
             loaded = _servable(load_course(loaded.directory, tree=False))
-            for name in names:
-                loaded.assignment(name)
-            with Session(loaded, names, status, _say, isolation=isolation, warm=warm) as session:
+            names = ", ".join(which(loaded))
+            if serving != (serving := names or "nothing"):
+                _say(f"serving {names or NOTHING}; Ctrl-C ends it when what has begun is finished")
+            if not names:
+                _pause(stopping)
+                continue
+            with Session(loaded, which, status, _say, isolation=isolation, warm=warm) as session:
                 said, has_begun = "", True
                 session.run(stopping)
         except CourseError as error:

@@ -80,8 +80,11 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
         return found
 
     def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """A student's folders, the newest first; another user's count only where none is the student's own."""
-        own = [each for each in records if self._is_owners(each)]
+        """A student's folders, the newest first; another user's count only where none is the student's own.
+
+        What `autograder serve` has put there for a student is the student's own.
+        """
+        own = any(self._is_owners(each) or self._is_collectors(each) for each in records)
         found: list[dict[str, Any]] = super()._sort_by_timestamp(self._without_strangers(records) if own else records)
         return found
 

@@ -147,6 +147,11 @@ class Inbox:
         found = (self._whole(record) for record in newest)
         return [each for each in found if each is not None]
 
+    def is_own(self, student: str, name: str) -> bool:
+        """Return whether a folder is the student's: others may make one that says the student's name."""
+        record = {"username": student, "filename": name}
+        return bool(self._collect._is_owners(record) or self._collect._is_collectors(record))
+
     def _is_ours(self, record: Mapping[str, Any]) -> bool:
         parts = record["filename"].rsplit("+", 3)
         return bool(record["username"]) and len(parts) > 2 and parts[1] == self._assignment

@@ -99,7 +99,7 @@ class Session:
 
     Args:
         course: The course, which has a table `[serve]`.
-        assignments: The assignments that are served.
+        which: Returns the assignments to serve, as they are now; others than at the beginning want another session.
         status: Counts to keep up to date.
         say: Is called with each sentence for the terminal.
         isolation: The sandbox's kind.
@@ -112,7 +112,7 @@ class Session:
     def __init__(
         self,
         course: Course,
-        assignments: Iterable[str],
+        which: Callable[[Course], list[str]],
         status: Status,
         say: Callable[[str], None],
         *,
@@ -121,7 +121,8 @@ class Session:
     ) -> None:
         assert course.serving is not None
         self._course, self._root, self._limits = course, course.directory, course.serving
-        self._assignments, self._status, self._say, self._isolation = tuple(assignments), status, say, isolation
+        self._which, self._assignments = which, tuple(which(course))
+        self._status, self._say, self._isolation = status, say, isolation
         self._warm = warm
         self._dates = Dates(course, Watched(course))
         self._classmates = self._dates.classmates
@@ -183,12 +184,12 @@ class Session:
 
     def _follows(self) -> str:
         """A fingerprint of the files and dates that marks and pages follow from, and of what pages show today."""
-        names = ("nbgrader_config.py", extensions.FILE, *classlist.FILES)
-        files = [self._root / name for name in names]
+        files = [self._root / name for name in ("nbgrader_config.py", extensions.FILE, *classlist.FILES)]
         times = [(file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file()]
         shown = [tries.shown(self._dates, name) for name in self._assignments]
         dates = [(self._dates.ends(name), self._dates.extended(name)) for name in self._assignments]
-        return repr((sources_of(self._course, self._hidden), times, dt.date.today(), shown, dates))
+        names = self._which(self._course)
+        return repr((sources_of(self._course, self._hidden), times, dt.date.today(), names, shown, dates))
 
     def _has_changed(self) -> bool:
         if time.monotonic() < self._look_at:
@@ -439,22 +440,20 @@ def _limits(limits: Serving) -> str:
     return f"{said}, {apart} apart" if limits.wait else said
 
 
-def released(course: Course, exchange: Path, assignments: Iterable[str]) -> list[str]:
-    """The assignments to serve: those that are named, else all that are released.
+def released(exchange: Path, assignments: Iterable[str], course: Course) -> list[str]:
+    """The assignments to serve: those that are named, else all that are released at this moment.
 
     Args:
-        course: The course.
         exchange: The course's folder in the exchange.
         assignments: Their names; all, if none is given.
+        course: The course.
 
     Raises:
-        CourseError: If one of them is not released, or none is.
+        CourseError: If one that is named is not released.
     """
     out = [name for name in course.assignments if (exchange / "outbound" / name).is_dir()]
     for name in assignments:
         course.assignment(name)
         if name not in out:
             raise CourseError(f"{name} is not released; run `autograder term release {name}` first")
-    if not out:
-        raise CourseError("no assignment is released; run `autograder term release ASSIGNMENT` first")
     return [name for name in out if name in assignments] if assignments else out

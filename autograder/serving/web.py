@@ -34,7 +34,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from autograder.classes.work import Work
 from autograder.classes.worker import die_with
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.course.classlist import read_class_list
 from autograder.gradebook.dates import Dates, Watched
 from autograder.gradebook.inbox import HandIn, Inbox, hand_in, listed
@@ -91,11 +91,11 @@ class Desk:
 
     Args:
         root: The course's directory.
-        assignments: The assignments that are served.
+        which: Returns the assignments that are served, as they are now.
     """
 
-    def __init__(self, root: Path, assignments: Sequence[str]) -> None:
-        self._root, self._assignments = root, tuple(assignments)
+    def __init__(self, root: Path, which: Callable[[Course], Sequence[str]]) -> None:
+        self._root, self._which = root, which
         self._inboxes: dict[str, Inbox] = {}
         self._rows: Watched
         self._of: object = None
@@ -122,7 +122,8 @@ class Desk:
             is_own = newest is not None and newest.work.student == student
             if newest is None or not is_own or not _holds(inbox.folder / newest.name, contents):
                 today = f"{student}+{assignment}+{dt.datetime.now(dt.UTC):%Y-%m-%d}"
-                if sum(name.startswith(today) for name in listed(inbox.folder)) >= HAND_INS:
+                names = [name for name in listed(inbox.folder) if name.startswith(today)]
+                if sum(inbox.is_own(student, name) for name in names) >= HAND_INS:
                     raise HTTPException(429, f"{HAND_INS} hand-ins have come today; the next one is taken tomorrow")
                 try:
                     hand_in(inbox.folder, student, assignment, contents)
@@ -146,9 +147,10 @@ class Desk:
                 raise HTTPException(404, "there is no page yet") from error
 
     def _inbox(self, assignment: str) -> Inbox:
-        if assignment not in self._assignments:
-            raise HTTPException(404, f"no such assignment; there are {', '.join(self._assignments)}")
         course = course_of(self._root)
+        served = self._which(course)
+        if assignment not in served:
+            raise HTTPException(404, f"{assignment} is not handed in here; {', '.join(served) or 'nothing'} is")
         if course is not self._of:  # course.toml was changed
             self._inboxes, self._rows, self._of = {}, Watched(course), course
         if assignment not in self._inboxes:
@@ -190,7 +192,8 @@ class Desk:
         found["late"] = late.seconds
         if inbox.is_graded_for(newest, student) and (inbox.is_out(student) or newest.work.student != student):
             return found | {"state": "graded"} | self._mark(student, assignment)
-        return found | self._said(newest)
+        earlier = self._mark(student, assignment) if inbox.is_out(student) else {}
+        return found | self._said(newest) | earlier
 
     def _mark(self, student: str, assignment: str) -> dict[str, Any]:
         entries = [read_entry(self._root, student, assignment, lesson) for lesson in self._lessons(assignment)]
@@ -224,8 +227,8 @@ def _holds(folder: Path, contents: dict[str, bytes]) -> bool:
     """Return whether a hand-in has these notebooks, and no others."""
     try:
         there = {path.name for path in folder.glob("*.ipynb")}
-        return there == set(contents) and all((folder / name).read_bytes() == each for name, each in contents.items())
-    except OSError:
+        return there == set(contents) and all(read_bytes(folder / name) == each for name, each in contents.items())
+    except (OSError, Unreadable):  # whoever made the folder may have put anything into it
         return False
 
 
@@ -323,7 +326,7 @@ class Web:
 
     Args:
         root: The course's directory.
-        assignments: The assignments that are served.
+        which: Returns the assignments that are served, as they are now.
         identity: Says whose a token is.
         port: The port; 0 for any.
 
@@ -334,8 +337,8 @@ class Web:
         CourseError: If the port is not to be had.
     """
 
-    def __init__(self, root: Path, assignments: Sequence[str], identity: Identity, port: int) -> None:
-        self._make: Callable[[], Starlette] = lambda: application(Desk(root, assignments), identity)
+    def __init__(self, root: Path, which: Callable[[Course], Sequence[str]], identity: Identity, port: int) -> None:
+        self._make: Callable[[], Starlette] = lambda: application(Desk(root, which), identity)
         try:
             self._socket = socket.create_server((HOST, port))
         except (OSError, OverflowError) as error:

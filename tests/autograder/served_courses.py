@@ -67,11 +67,11 @@ def pages(folder):
 class Served:
     """The command, in a process of its own that is ended in whichever way."""
 
-    def __init__(self, course, *options, log=None):
+    def __init__(self, course, *options, log=None, names=("week0",)):
         self.program = [sys.executable, "-c", "from autograder.cli import main; main()"]
         self.environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
         self.log = log or course / "serve.log"
-        command = [*self.program, "serve", "week0", "--jobs", "2", "--course", str(course), *options]
+        command = [*self.program, "serve", *names, "--jobs", "2", "--course", str(course), *options]
         with self.log.open("a") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=self.environment)
 

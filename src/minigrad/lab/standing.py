@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from minigrad.errors import MinigradError
 from minigrad.exercises.syllabus import course
 from minigrad.exercises.telling import Told, speaking_in, told
 from minigrad.working_folder import dates, handing_in, submitting
@@ -26,8 +27,9 @@ def standing(notebook: Path) -> dict[str, Any]:
         notebook: The notebook's file.
 
     Returns:
-        The keys `submit` (the button's words; empty if no server is named), `state` (one of the server's), `lines`
-        (sentences) and `pages` (of each lesson that was marked its name and what stands on its link).
+        The keys `submit` (the button's words; empty if no server is named), `state` (one of the server's), `handed_in`
+        (when), `is_late`, `lines` (sentences) and `pages` (of each lesson that was marked its name and what stands on
+        its link).
 
     Raises:
         MinigradError: If the server that is named cannot be asked.
@@ -51,9 +53,10 @@ def hand_in(notebook: Path) -> dict[str, Any]:
     """
     folder = notebook.parent
     with speaking_in(folder), tempfile.TemporaryDirectory() as place:
-        assignment = submitting.assignment_for(folder, assignment_of(notebook))
+        if (assignment := assignment_of(notebook)) is None:
+            raise MinigradError(f"submit: {notebook.name} is no lesson's notebook; give it its name back")
         server = handing_in.server_to_ask(folder)
-        packed = submitting.pack(folder, assignment, Path(place, f"{assignment}.zip"))
+        packed = submitting.pack(folder, assignment, Path(place, f"{assignment}.zip"), advice="")
         state = server.hand_in(assignment, packed.path)
         return _told(folder, state) | {"warnings": [told(each) for each in packed.warnings]}
 
@@ -64,25 +67,26 @@ def feedback(notebook: Path, lesson: str) -> bytes:
     Raises:
         MinigradError: If no server is named, or it has no such page.
     """
-    assignment = submitting.assignment_for(notebook.parent, assignment_of(notebook))
-    return handing_in.server_to_ask(notebook.parent).page(assignment, lesson)
+    return handing_in.server_to_ask(notebook.parent).page(assignment_of(notebook) or "", lesson)
 
 
 def _dated(folder: Path, assignment: str) -> dict[str, Any]:
     """What is known without a server."""
     lines = [told(each) for each in dates.dates_of(folder, [assignment])]
-    return {"submit": "", "state": "none", "lines": lines, "pages": []}
+    return {"submit": "", "state": "none", "handed_in": None, "is_late": False, "lines": lines, "pages": []}
 
 
 def _told(folder: Path, state: dict[str, Any]) -> dict[str, Any]:
     """What a server's answer says."""
     dates.remember(folder, state)
     lines, name = handing_in.sentences(state), str(state["assignment"])
-    until = state["deadline"] and dt.datetime.fromisoformat(state["deadline"])
-    if until and (not state["handed_in"] or until > dt.datetime.now(dt.UTC)):
+    is_late = state.get("late", 0) > 0
+    if state["deadline"] and not is_late:  # of late work it is said that it came late
+        until = dt.datetime.fromisoformat(state["deadline"])
         lines.append(dates.sentence(name, until, state["deadline"] != state["due"]))
     pages = [
         {"lesson": each["lesson"], "label": told(f"{each['lesson']}: {each['earned']:g} of {each['points']:g} points")}
         for each in state.get("lessons", ())
     ]
-    return {"submit": told(SUBMIT), "state": state["state"], "lines": [told(each) for each in lines], "pages": pages}
+    said = {"submit": told(SUBMIT), "state": state["state"], "handed_in": state["handed_in"], "is_late": is_late}
+    return said | {"lines": [told(each) for each in lines], "pages": pages}

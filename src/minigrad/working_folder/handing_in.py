@@ -129,7 +129,9 @@ def server_for(folder: Path) -> Server | None:
     Raises:
         MinigradError: If what is named is no server.
     """
-    address, token = os.environ.get("MINIGRAD_SERVER", ""), os.environ.get("MINIGRAD_TOKEN", "")
+    address = os.environ.get("MINIGRAD_SERVER", "")
+    # The hub's token opens the student's own server: it goes nowhere but to the address that the environment names.
+    token = os.environ.get("MINIGRAD_TOKEN", "") or (os.environ.get("JUPYTERHUB_API_TOKEN", "") if address else "")
     path = folder / FOLDER / FILE
     if not address and path.is_file():
         try:
@@ -140,7 +142,6 @@ def server_for(folder: Path) -> Server | None:
             raise MinigradError(f"submit: {path} cannot be read; write it as {how}") from error
     if not address:
         return None
-    token = token or os.environ.get("JUPYTERHUB_API_TOKEN", "")
     if not address.startswith(("http://", "https://")):
         raise MinigradError(f"submit: {address!r} is no address of a server; it begins with http:// or https://")
     if not token or not token.isascii() or not token.isprintable():
@@ -208,6 +209,8 @@ def sentences(state: dict[str, Any]) -> list[str]:
         found.append(f"Your hand-in has arrived; a limit lets it be graded after {when}.")
     elif state["state"] == "refused":
         found.append(f"Your hand-in has arrived, and could not be graded yet: {state['said']}. It is tried again.")
+    if state["state"] != "graded" and "earned" in state:
+        found.append(f"Your mark so far: {state['earned']:g} of {state['points']:g} points.")
     if came and state["deadline"]:
         late = dt.datetime.fromisoformat(came) - dt.datetime.fromisoformat(state["deadline"])
         if late.total_seconds() > 0:

@@ -70,7 +70,14 @@ def _listed(assignments: Iterable[str]) -> str:
     return ", ".join(map(assignment_words, assignments))
 
 
-def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool = False) -> Packed:
+def pack(
+    folder: Path,
+    assignment: str,
+    out: Path | None = None,
+    *,
+    force: bool = False,
+    advice: str = "; mend that, or pack what there is by --force",
+) -> Packed:
     """Pack the notebooks of an assignment into one zip.
 
     Args:
@@ -78,6 +85,7 @@ def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool 
         assignment: The assignment's name.
         out: The zip to write; by default named after the assignment, in the folder.
         force: Whether to pack what there is, although something is missing or broken.
+        advice: What a refusal ends with.
 
     Raises:
         MinigradError: If something is missing or broken, or `out` is another file than a zip of notebooks.
@@ -99,8 +107,7 @@ def pack(folder: Path, assignment: str, out: Path | None = None, *, force: bool 
         faults += _faults(path, contents[path.name])
         warnings += _unfinished(path)
     if not contents or (faults and not force):
-        advice = "" if not contents else "; mend that, or pack what there is by --force"
-        raise MinigradError(f"submit: {'; '.join(faults)}{advice}")
+        raise MinigradError(f"submit: {'; '.join(faults)}{advice if contents else ''}")
     content = _zip(contents)
     write(out, content)
     sizes = tuple((name, len(each)) for name, each in contents.items())

@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import hashlib
 import json
+import os
 import shutil
 import socket
 import sqlite3
@@ -16,7 +17,7 @@ import pytest
 import requests
 from class_runs import again
 from nbgrader.api import Gradebook
-from served_courses import Served, notebooks, served_course
+from served_courses import Served, hand_in, notebooks, served_course
 from two_lessons import ARITHMETIC, COMPARISON
 from typer.testing import CliRunner
 
@@ -62,7 +63,7 @@ class Client:
     """Asks an application without a network."""
 
     def __init__(self, course, identity):
-        made = web.application(web.Desk(course, ["week0"]), identity)
+        made = web.application(web.Desk(course, lambda _: ["week0"]), identity)
         self._transport = httpx.ASGITransport(made, raise_app_exceptions=False)
 
     def request(self, method, path, **what):
@@ -129,6 +130,73 @@ def test_a_section_has_its_date_and_a_group_its_newest_hand_in(client, course, t
     assert seen["due"] == seen["deadline"] == "2127-02-03T12:00:00+00:00" != posted["due"]
     assert seen["state"] == "queued" and seen["handed_in"] == posted["handed_in"] is not None
     assert post(client, course, tokens["bea"]).status_code == 202 and len(inbound(course)) == 2
+
+
+@pytest.fixture
+def forged(course, monkeypatch):
+    """Makes folders in the exchange that say a student's name and belong to another user of the machine."""
+    names = set()
+    monkeypatch.setattr("autograder.gradebook.exchange._is_user", lambda name: True)
+
+    def owner(self, record):
+        return 1 if record["filename"] in names else os.geteuid()
+
+    monkeypatch.setattr("autograder.gradebook.exchange.GraftingCollect._owner", owner)
+
+    def make(student, when, texts=RIGHT):
+        folder = hand_in(course, student, texts, when)
+        names.add(folder.name)
+        return folder
+
+    return make
+
+
+def test_a_forged_name_takes_nothing_away(client, course, tokens, forged):
+    """A folder of another user's with ada's name and a later time hides neither the hand-in nor its state."""
+    posted = post(client, course, tokens["ada"]).json()
+    forged("ada", dt.datetime(2127, 6, 1))
+    forged("ada", dt.datetime.now(dt.UTC).replace(tzinfo=None))
+    seen = client.get("/week0", headers=bearer(tokens["ada"])).json()
+    assert seen["state"] == "queued" and seen["handed_in"] == posted["handed_in"]
+    (found,) = Inbox(course_of(course), "week0").newest(inbound(course))
+    assert found.when.isoformat(timespec="seconds") == posted["handed_in"].removesuffix("+00:00")
+
+
+def test_forged_names_use_up_no_hand_ins(client, course, tokens, forged, monkeypatch):
+    """What others put into the exchange is not counted against a student."""
+    monkeypatch.setattr(web, "HAND_INS", 2)
+    for _ in range(3):
+        forged("ada", None)
+    assert post(client, course, tokens["ada"]).status_code == 202
+    assert post(client, course, tokens["ada"], (ARITHMETIC, "")).status_code == 202
+    assert post(client, course, tokens["ada"], ("", "")).status_code == 429
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "large"])
+def test_what_lies_in_the_exchange_is_read_with_bounds(client, course, tokens, tmp_path, kind):
+    """Another notebook than the one that is handed in may be anything: nobody waits for a pipe, or follows a link."""
+    folder = hand_in(course, "ada", RIGHT)
+    path = folder / "00_numbers.ipynb"
+    kept = path.rename(tmp_path / "kept.ipynb")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link":
+        path.symlink_to(kept)
+    else:
+        with path.open("wb") as file:
+            file.truncate(10**11)
+    assert post(client, course, tokens["ada"]).status_code == 202 and len(inbound(course)) == 2
+
+
+def test_what_is_released_later_is_taken_too(course, tokens):
+    """The assignments that are served are asked for at each request."""
+    names = []
+    client = Client(course, Tokens(course))
+    client._transport = httpx.ASGITransport(web.application(web.Desk(course, lambda _: names), Tokens(course)))
+    answer = client.get("/week0", headers=bearer(tokens["ada"]))
+    assert answer.status_code == 404 and answer.json() == {"error": "week0 is not handed in here; nothing is"}
+    names.append("week0")
+    assert client.get("/week0", headers=bearer(tokens["ada"])).json()["state"] == "none"
 
 
 DUE = dt.datetime(2027, 2, 1, 12)
@@ -381,7 +449,7 @@ def test_a_slow_body_ends(course, tokens, monkeypatch):
         "query_string": b"",
         "headers": [(b"authorization", f"Bearer {tokens['ada']}".encode())],
     }
-    asyncio.run(web.application(web.Desk(course, ["week0"]), Tokens(course))(scope, receive, send))
+    asyncio.run(web.application(web.Desk(course, lambda _: ["week0"]), Tokens(course))(scope, receive, send))
     assert sent[0]["status"] == 408
 
 
@@ -509,14 +577,14 @@ def test_serving_by_http_needs_tokens_and_a_port(course):
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 2 and "run `autograder tokens` first" in " ".join(result.output.split())
     Tokens(course).make(["ada"])
-    with web.Web(course, ["week0"], Tokens(course), 0) as taken:
+    with web.Web(course, lambda _: ["week0"], Tokens(course), 0) as taken:
         result = CliRunner().invoke(app, [*words, "--port", str(taken.port)])
     assert result.exit_code == 2 and f"port {taken.port} of 127.0.0.1 cannot" in " ".join(result.output.split())
 
 
 def test_the_process_that_answers_is_started_again(course, tokens):
     """It keeps nothing, so that whatever ends it, the next one answers the same."""
-    with web.Web(course, ["week0"], Tokens(course), 0) as answering:
+    with web.Web(course, lambda _: ["week0"], Tokens(course), 0) as answering:
         address = f"http://127.0.0.1:{answering.port}/week0"
         sent = requests.post(
             address, json={"files": notebooks(course, RIGHT)}, headers=bearer(tokens["ada"]), timeout=60
@@ -534,7 +602,7 @@ def test_a_connection_without_a_request_is_closed(course, tokens, monkeypatch, h
     """It takes nobody's place for longer than a head may take, also after an answer; a request in time is answered."""
     monkeypatch.setattr(web, "HEAD_SECONDS", 0.5)
     whole = f"GET /week0 HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {tokens['ada']}\r\n\r\n".encode()
-    with web.Web(course, ["week0"], Tokens(course), 0) as answering:
+    with web.Web(course, lambda _: ["week0"], Tokens(course), 0) as answering:
         for first in (b"", whole):
             with socket.create_connection((web.HOST, answering.port), timeout=10) as asked:
                 if first:

@@ -130,7 +130,7 @@ def served(tmp_path, clock, monkeypatch):
     exchange, said = Exchange(), []
     exchange_of[:] = [exchange]
     status = Status(tmp_path / "reports", 2, BEGUN)
-    session = Session(small.load(), ["week0"], status, said.append)
+    session = Session(small.load(), lambda _: ["week0"], status, said.append)
     session._inboxes, session._grading = {"week0": exchange}, Grader()
     session._claims, session._recorders, session._makers = Everything(), {"week0": Everything()}, Pages()
     monkeypatch.setattr(session, "_has_changed", lambda: False)

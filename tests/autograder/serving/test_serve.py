@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 from class_runs import again, files, grade, rows, times
+from nbgrader.api import Gradebook
 from served_courses import NO_LIMITS, Served, hand_in, pages, served_course
 from two_lessons import ARITHMETIC, COMPARISON
 from typer.testing import CliRunner
@@ -101,6 +102,9 @@ def test_what_is_over_the_limit_waits_and_its_page_says_so(course):
 def test_a_hand_in_of_a_group_is_every_members(course):
     """Whoever hands in, all members have the marks, and a new page if they handed in before; none is refused."""
     (course / "groups.csv").write_text("group,student_id\nreds,ada\nreds,bea\nreds,cem\n")
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "minigrad") as gradebook:
+        for student in ("ada", "bea", "cem"):  # who is in the class and hands in nothing has the mark too
+            gradebook.update_or_create_student(student)
     first = hand_in(course, "ada", CLASS["bea"])
     served = Served(course)
     assert served.until(lambda: len(pages(first)) == 2)
@@ -240,7 +244,6 @@ def test_a_second_one_is_refused(course, monkeypatch):
     [
         (("week9",), "there is no assignment 'week9'"),
         (("week0",), "week0 is not released; run `autograder term release week0` first"),
-        ((), "no assignment is released"),
     ],
 )
 def test_a_mistake_is_one_sentence(course, words, said):
@@ -248,6 +251,19 @@ def test_a_mistake_is_one_sentence(course, words, said):
     shutil.rmtree(course / "exchange" / "minigrad" / "outbound")
     result = CliRunner().invoke(app, ["serve", *words, "--course", str(course)])
     assert result.exit_code == 2 and said in " ".join(result.output.split()), result.output
+
+
+def test_what_is_released_later_is_served_too(course, tmp_path):
+    """The command may begin before the first release, as a service does, and takes up each one that follows."""
+    outbound, away = course / "exchange" / "minigrad" / "outbound" / "week0", tmp_path / "away"
+    outbound.rename(away)
+    served = Served(course, names=())
+    assert served.until(lambda: "serving nothing until an assignment is released" in served.log.read_text())
+    away.rename(outbound)
+    folder = hand_in(course, "ada", (ARITHMETIC, COMPARISON))
+    assert served.until(lambda: len(pages(folder)) == 2)
+    assert "serving week0" in served.log.read_text()
+    assert served.end(signal.SIGTERM) == 0
 
 
 def test_a_course_without_limits_is_not_served(course):

@@ -51,7 +51,8 @@ def test_what_is_no_lesson_shows_nothing(work, played):
 def test_without_a_server_the_due_date_is_shown(work, monkeypatch):
     """There is no button then, and a course without dates shows nothing."""
     lesson = work / "02_chain_rule.ipynb"
-    assert standing(lesson) == {"submit": "", "state": "none", "lines": [], "pages": []}
+    nothing = {"submit": "", "state": "none", "handed_in": None, "is_late": False, "lines": [], "pages": []}
+    assert standing(lesson) == nothing
     course = json.loads(json.dumps(syllabus.course()))
     course["assignments"][1]["due"] = SOON
     for module in ("minigrad.lab.standing", "minigrad.working_folder.dates"):
@@ -78,10 +79,27 @@ def test_late_work_has_no_days_left(work, played):
     """Behind the due date only that it came late is said."""
     played.answers = [
         state("graded", due="2026-01-01T00:00:00+00:00", deadline="2026-01-01T00:00:00+00:00",
-              handed_in="2026-01-02T00:00:00+00:00", **MARKED)
+              handed_in="2026-01-02T00:00:00+00:00", late=86400.0, **MARKED)
     ]  # fmt: skip
-    lines = standing(work / "02_chain_rule.ipynb")["lines"]
-    assert lines[1].startswith("It came after the due date, 2026-01-01") and len(lines) == 2
+    found = standing(work / "02_chain_rule.ipynb")
+    assert found["lines"][1].startswith("It came after the due date, 2026-01-01") and found["is_late"]
+    assert found["lines"][2:] == []
+
+
+def test_who_was_in_time_is_told_that_the_due_date_is_over(work, played):
+    """To hand in once more would be late, and take the place of the mark."""
+    past, before = "2026-01-01T00:00:00+00:00", "2025-12-31T00:00:00+00:00"
+    played.answers = [state("graded", due=past, deadline=past, handed_in=before, late=0.0, **MARKED)]
+    found = standing(work / "02_chain_rule.ipynb")
+    assert found["lines"][1] == "It came in time." and "what is handed in now is late by" in found["lines"][2]
+    assert not found["is_late"]
+
+
+def test_a_mark_stays_in_sight_while_a_limit_holds_the_next_one_back(work, played):
+    """So does the link to its page."""
+    played.answers = [state("waits", said="until 2027-02-02 00:00 UTC", **MARKED)]
+    found = standing(work / "02_chain_rule.ipynb")
+    assert found["lines"][1] == "Your mark so far: 62.5 of 67 points." and len(found["pages"]) == 1
 
 
 def test_a_lesson_in_chinese_speaks_chinese(work, played):
@@ -105,8 +123,10 @@ def test_all_notebooks_of_the_assignment_are_handed_in(work, played):
     assert len(played.files) == 3 and found["lines"] == ["Your hand-in is queued."]
     assert found["warnings"][0].startswith("01_numerical_derivatives.ipynb: nothing is written yet in ")
     (work / "03_backprop.ipynb").unlink()
-    with pytest.raises(MinigradError, match=r"03_backprop\.ipynb is missing"):
+    with pytest.raises(MinigradError, match=r"03_backprop\.ipynb is missing$"):
         hand_in(work / "02_chain_rule.ipynb")
+    with pytest.raises(MinigradError, match=r"copy\.ipynb is no lesson's notebook"):
+        hand_in(work / "copy.ipynb")
     assert [method for method, *_ in played.asked] == ["POST"]
 
 

@@ -140,12 +140,24 @@ def test_the_folder_may_name_the_server(work, played, monkeypatch):
         path.write_text(content)
         with pytest.raises(MinigradError, match=words):
             handing_in.server_for(work)
-    path.write_text('{"address": "http://127.0.0.1:1"}')
-    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "of the hub")
-    server = handing_in.server_for(work)
-    assert server.token == "of the hub"
+    path.write_text('{"address": "http://127.0.0.1:1", "token": "of the folder"}')
     with pytest.raises(MinigradError, match="does not answer"):
-        server.state("module1")
+        handing_in.server_for(work).state("module1")
+
+
+def test_the_hubs_token_goes_to_the_named_address_alone(work, played, monkeypatch):
+    """It opens the student's own server: a folder that somebody sends cannot have it sent elsewhere."""
+    monkeypatch.delenv("MINIGRAD_TOKEN")
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "of the hub")
+    assert handing_in.server_for(work).token == "of the hub"
+    monkeypatch.delenv("MINIGRAD_SERVER")
+    path = work / ".minigrad" / "server.json"
+    path.write_text(json.dumps({"address": played.address}))
+    with pytest.raises(MinigradError, match="there is no token for"):
+        handing_in.server_for(work)
+    monkeypatch.setenv("MINIGRAD_TOKEN", TOKEN)
+    with pytest.raises(MinigradError, match="there is no token for"):
+        handing_in.server_for(work)
 
 
 def test_without_a_server_nothing_is_waited_for(work, monkeypatch):

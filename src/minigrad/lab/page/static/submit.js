@@ -6,7 +6,7 @@
 (() => {
   const OFTEN = 2000; // milliseconds from one question to the next while the mark is awaited
   const SELDOM = 60000; // and else: the hand-in may come another way, and a mark may change
-  const AWAITED = ["queued", "being graded"];
+  const PAUSES = { queued: OFTEN, "being graded": OFTEN, waits: 5 * OFTEN };
   const STYLE = `
     .mg-standing { display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 6px 12px; font-size: var(--jp-ui-font-size1);
       color: var(--jp-ui-font-color1); background: var(--jp-layout-color2);
@@ -14,9 +14,10 @@
     .mg-standing:empty { display: none; }
     .mg-standing[data-state="graded"] { border-left-color: var(--jp-success-color1); }
     .mg-standing[data-state="queued"], .mg-standing[data-state="being graded"] { border-left-color: var(--jp-brand-color1); }
-    .mg-standing[data-state="waits"], .mg-standing[data-state="refused"] { border-left-color: var(--jp-warn-color1); }
+    .mg-standing[data-state="waits"], .mg-standing[data-state="refused"], .mg-standing[data-state="late"] {
+      border-left-color: var(--jp-warn-color1); }
     .mg-standing p { margin: 0; }
-    .mg-standing[data-state="graded"] p:first-child { font-weight: 600; }
+    .mg-standing[data-state="graded"] p:first-child, .mg-standing[data-state="late"] p:first-child { font-weight: 600; }
     .mg-standing p.mg-warning { flex-basis: 100%; color: var(--jp-ui-font-color2); }
     .mg-standing a { color: var(--jp-content-link-color); text-decoration: underline; }
   `;
@@ -50,7 +51,8 @@
     // What one notebook shows.
     class Shown {
       constructor(app, panel, context) {
-        Object.assign(this, { app, panel, context, isDisposed: false, isBusy: false, timer: 0, warnings: [], shownHtml: "" });
+        Object.assign(this, { app, panel, context, isDisposed: false, isBusy: false, timer: 0, shownHtml: "" });
+        Object.assign(this, { warnings: [], problem: "", handedIn: null });
         this.strip = document.createElement("div");
         this.strip.className = "mg-standing";
         this.strip.setAttribute("role", "status");
@@ -66,6 +68,11 @@
         this.turn = () => app.shell.currentWidget === panel && this.ask();
         app.shell.currentChanged?.connect(this.turn);
         panel.disposed.connect(() => this.dispose());
+        context.pathChanged.connect(() => {
+          Object.assign(this, { warnings: [], problem: "" });
+          this.show({});
+          this.ask();
+        });
         context.ready.then(() => this.ask());
       }
 
@@ -86,15 +93,19 @@
             // What was known stays where the server is away for a moment.
             (error) => (error.isRefusal && !this.shownHtml ? { state: "refused", lines: [error.message] } : null),
           );
-          if (said && !this.isBusy) this.show(said);
+          if (said && !this.isBusy) {
+            if (said.handed_in !== this.handedIn) this.problem = ""; // it has arrived after all
+            this.handedIn = said.handed_in;
+            this.show(said);
+          }
           if (said && !("lines" in said)) return; // no lesson
-          if (said && AWAITED.includes(said.state)) pause = OFTEN;
+          if (said) pause = PAUSES[said.state] ?? SELDOM;
         }
         clearTimeout(this.timer);
         this.timer = setTimeout(() => this.ask(), pause);
       }
 
-      show({ state = "none", lines = [], pages = [], submit = "" }) {
+      show({ state = "none", is_late = false, lines = [], pages = [], submit = "" }) {
         if (submit && !this.button) {
           this.button = new ToolbarButton({ label: submit, onClick: () => this.handIn() });
           this.button.addClass("mg-submit");
@@ -109,11 +120,11 @@
           link.textContent = label;
           said.push(paragraph("", link));
         }
-        for (const warning of this.warnings) {
+        for (const warning of [this.problem, ...this.warnings].filter(Boolean)) {
           said.push(paragraph(warning));
           said.at(-1).className = "mg-warning";
         }
-        this.strip.dataset.state = state;
+        this.strip.dataset.state = is_late ? "late" : state;
         // A screen reader reads what is replaced, so what stays is left alone.
         const html = said.map((each) => each.outerHTML).join("");
         if (html !== this.shownHtml) this.strip.replaceChildren(...said);
@@ -131,10 +142,10 @@
             if (context?.model?.dirty && folder(context.path) === folder(this.context.path)) await context.save();
           }
           const said = await asked("POST", { notebook: this.context.path });
-          this.warnings = said.warnings;
+          Object.assign(this, { warnings: said.warnings, problem: "", handedIn: said.handed_in });
           this.show(said);
         } catch (error) {
-          this.warnings = [error.message];
+          this.problem = error.message;
           this.show({ state: "refused" });
         }
         this.isBusy = false;
