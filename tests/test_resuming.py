@@ -88,7 +88,13 @@ def killed(repository, run, *options):
 PROCESSES = [(), ("-p", "xdist", "--numprocesses", "2", "--dist", "loadfile")]
 
 
-@pytest.mark.parametrize("processes", PROCESSES, ids=["one process", "two processes"])
+@pytest.mark.parametrize(
+    "processes",
+    [
+        pytest.param(PROCESSES[0], id="one process"),
+        pytest.param(PROCESSES[1], id="two processes", marks=pytest.mark.full("pytest is run several times", share=4)),
+    ],
+)
 def test_a_killed_run_goes_on(repository, run, processes):
     """The second run leaves out the tests that passed, and counts them at its end; the third runs every test."""
     passed, said = killed(repository, run, *processes)
@@ -104,6 +110,7 @@ def test_a_killed_run_goes_on(repository, run, processes):
 MEASURED = ("-p", "pytest_cov", "--cov", "subject", "--cov-append", "--cov-report=term-missing", *PROCESSES[1])
 
 
+@pytest.mark.full("pytest is run several times", share=4)
 def test_coverage_goes_on(repository, run):
     """Lines that only the killed run reached are covered; those of a run before are forgotten."""
     killed(repository, run, *MEASURED)

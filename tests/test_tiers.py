@@ -38,12 +38,23 @@ def chosen(tmp_path, root):
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = full: as in the project\n")
     environment = {**os.environ, "PYTHONPATH": str(root / "tests" / "support"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
-    def run(*options):
-        command = [sys.executable, "-m", "pytest", "-v", "-p", "tiers", "-p", "no:cacheprovider", *options]
+    def run(*options, program=("-m", "pytest")):
+        command = [sys.executable, *program, "-v", "-p", "tiers", "-p", "no:cacheprovider", *options]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         return set(re.findall(r"::(\S+) PASSED", done.stdout)), done.stdout + done.stderr
 
     return run
+
+
+TURNS = range(7, 19)
+EACH_TURN = f"""
+import sys
+import pytest
+
+for turn in {[*TURNS]}:
+    pytest.main([*sys.argv[1:], "--turn", str(turn)])
+"""
+"""Runs of pytest one after the other in one process, which need not start and import for each."""
 
 
 MARKED = {
@@ -67,9 +78,9 @@ def test_the_same_files_get_the_same_tests(chosen, tmp_path):
 
 def test_shares_take_turns_until_every_case_was_run(chosen):
     """A turn says its number and runs a part of the marked tests; twelve turns run all, and a group stays together."""
-    turns = []
-    for turn in range(7, 19):
-        found, said = chosen("--turn", str(turn))
+    turns, (_, *runs) = [], chosen(program=("-c", EACH_TURN))[1].split(" test session starts ")
+    for turn, said in zip(TURNS, runs, strict=True):
+        found = set(re.findall(r"::(\S+) PASSED", said))
         assert found < MARKED and f"tiers: tests marked full, turn {turn}\n" in said
         turns.append(found)
     assert set.union(*turns) == MARKED

@@ -357,7 +357,21 @@ def seen(shown):
     return words, shown.locator(".mgw-row").inner_html(), shown.locator("desc").all_text_contents()
 
 
-@pytest.mark.parametrize("number", range(len(SHOWN)), ids=NAMES)
+WIDGETS = [name.partition("-")[2] for name in NAMES]
+AGAIN = {name for place, name in enumerate(NAMES) if WIDGETS[place] in WIDGETS[:place]}
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(
+            number,
+            id=name,
+            marks=pytest.mark.full("a widget that another lesson shows too", share=4) if name in AGAIN else (),
+        )
+        for number, name in enumerate(NAMES)
+    ],
+)
 def test_the_keyboard_leads_through_the_states(opened, explorers, number):
     """Every control is reached by Tab; arrows, Home and End, and Enter on a button change picture, words and names."""
     page, wanted = opened(), explorers[NAMES[number]]

@@ -161,6 +161,7 @@ def test_the_command_lists_what_is_missing_and_lays_it_out(stale):
     assert re.search(r'^msgid "# ', text, re.MULTILINE)
 
 
+@pytest.mark.full("Sphinx makes pages", share=4)
 def test_a_page_speaks_its_language_around_the_text_too(tmp_path):
     """The theme's words are translated, and the side bar begins with the pages of the same language."""
     pages = {

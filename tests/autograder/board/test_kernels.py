@@ -56,7 +56,13 @@ def made(text, name, tmp_path):
     return scope[name]
 
 
-@pytest.mark.parametrize("size", [40, 64])
+@pytest.mark.parametrize(
+    "size",
+    [
+        40,
+        pytest.param(64, marks=pytest.mark.full("the simulator of a GPU runs each answer at a larger size", share=12)),
+    ],
+)
 def test_counts_of_the_transpose_are_those_that_students_see(size, tmp_path):
     """The reference, each variant and a tile without padding: result, transactions and passes, also at the edges."""
     name, known = texts("cuda_ops._turn_practice")

@@ -513,7 +513,14 @@ def test_no_later_answer_is_in_the_sandbox(course):
     assert "raise ExerciseNotDone('tensor_data.strides_from_shape')" in text.replace('"', "'")
 
 
-@pytest.mark.parametrize("exercise", ["operators.backs", "functions.arithmetic", "functions.elementary"])
+@pytest.mark.parametrize(
+    "exercise",
+    [
+        "operators.backs",
+        "functions.arithmetic",
+        pytest.param("functions.elementary", marks=pytest.mark.full("an edition is made and imported", share=4)),
+    ],
+)
 def test_quick_twins_of_rules_do_not_give_derivatives_away(course, tmp_path, exercise):
     """The quick twins of derivative rules are left out; tensors differentiate what is left by the rules themselves."""
     files = edition_files(course, [exercise])

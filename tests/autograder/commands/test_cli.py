@@ -209,6 +209,7 @@ def plain(*words, code=0):
     return Text.from_ansi(result.output).plain
 
 
+@pytest.mark.full("a course is built twice, and two editions are made", share=4)
 def test_the_current_folders_course_is_meant(place, monkeypatch):
     """A course.toml in the current folder, or in `course` below it, is the course that is built, and is named."""
     for folder in (place, place.parent):

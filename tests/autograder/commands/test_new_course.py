@@ -189,7 +189,19 @@ def test_files_that_are_only_released_are_told(with_data):
     assert "move it to data/week1/, or delete it" in output
 
 
-@pytest.mark.parametrize("isolation", available(ISOLATED))
+KINDS = available(ISOLATED)
+OTHERS = [kind for kind in KINDS if isinstance(kind, str)][1:]
+
+
+@pytest.mark.parametrize(
+    "isolation",
+    [
+        pytest.param(kind, marks=pytest.mark.full("a course is built for each kind of wall", share=4))
+        if kind in OTHERS
+        else kind
+        for kind in KINDS
+    ],
+)
 def test_every_isolation_shows_both(with_data, isolation):
     """A package of the course and its data are there behind each kind of wall, and one that is not named is not."""
     build(with_data)
@@ -211,7 +223,11 @@ def test_another_version_of_a_package_is_another_mark(with_data, monkeypatch):
     ("name", "said"),
     [
         ("no-such-package", f"not installed here; install it by `{sys.executable} -m pip install no-such-package`, or"),
-        ("yaml", "a name to import; write 'PyYAML', as pip does"),
+        pytest.param(
+            "yaml",
+            "a name to import; write 'PyYAML', as pip does",
+            marks=pytest.mark.full("a course is built, and looked at by the doctor, for each", share=4),
+        ),
     ],
 )
 def test_a_package_that_cannot_be_shown(with_data, name, said):

@@ -108,7 +108,16 @@ def test_names_of_functions_with_huge_numbers_are_known():
     assert free_names(f"def f(x: A = d):\n    return g(x, {HUGE})") == {"d", "g"}
 
 
-@pytest.mark.parametrize("scope", ["def g{}(): a", "[b for b in c]", "lambda: a", "class g{}: b = a"])
+@pytest.mark.parametrize(
+    "scope",
+    [
+        "def g{}(): a",
+        *(
+            pytest.param(scope, marks=pytest.mark.full("twelve thousand lines are read for each", share=4))
+            for scope in ("[b for b in c]", "lambda: a", "class g{}: b = a")
+        ),
+    ],
+)
 def test_a_table_of_symbols_is_not_waited_for(scope):
     """Python makes it in time that grows with the square of a text, in one call that no alarm ends."""
     lines = [*(f"    a{k} = 0" for k in range(6000)), *(f"    {scope.format(k)}" for k in range(6000))]

@@ -242,7 +242,18 @@ def test_names_in_an_answers_code_earn_nothing(exercise, grade):
     assert grade(exercise, READS_NAMES[exercise]).earned == 0
 
 
-@pytest.mark.parametrize("asked", FAIR)
+LONGEST = ("constants, and products of values with different numbers of axes", "a zero with a sign")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(
+            asked, marks=pytest.mark.full("tests of each kind are judged", share=8) if asked in LONGEST else ()
+        )
+        for asked in FAIR
+    ],
+)
 def test_right_tests_of_another_kind_earn_all(asked, grade):
     """A right answer copes with many values, and an error is a refusal where no docstring asks for False."""
     exercise, text = FAIR[asked]

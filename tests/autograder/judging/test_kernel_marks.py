@@ -192,6 +192,7 @@ def test_a_loop_that_breaks_is_not_called_idle(grade):
     assert "result = out[place]" in graded.failures[0].reason
 
 
+@pytest.mark.full("a kernel is compiled, or run in the simulator of a GPU, for each", share=24)
 def test_no_barrier_is_missing_where_nothing_is_shared(grade):
     """A product that adds to what out held, without shared memory, is not told that a syncthreads is missing."""
     graded = grade(TILES, NO_SHARED_MEMORY)

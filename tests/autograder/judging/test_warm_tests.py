@@ -53,36 +53,42 @@ def run(tmp_path):
     return run
 
 
+CHANGES = [
+    ("SEEN = []", "SEEN.append(1)", "SEEN"),
+    ("SEEN = {}", "SEEN[1] = 1", "SEEN"),
+    ("SEEN = {1: [lambda: 1]}", "SEEN[1].append(2)", "SEEN"),
+    ("SEEN = np.zeros(3)", "SEEN[1] = 1", "SEEN"),
+    ("SEEN = collections.Counter()", "SEEN['a'] += 1", "SEEN"),
+    ("SEEN = random.Random(1)", "SEEN.random()", "SEEN"),
+    ("SEEN = iter([1, 2, 3, 4])", "next(SEEN)", "SEEN"),
+    ("SEEN = (each for each in range(9))", "next(SEEN)", "SEEN"),
+    ("COUNT = 0", "global COUNT; COUNT += 1", "COUNT"),
+    ("COUNT = 0.0", "global COUNT; COUNT = 0.5", "COUNT"),
+    ("COUNT = 0", "global COUNT; COUNT = False", "COUNT"),
+    ("LAST = ''", "global LAST; LAST += 'x'", "LAST"),
+    ("LAST = b''", "globals()['LAST'] = b'x'", "LAST"),
+    ("FIRST = True", "global FIRST; FIRST = False", "FIRST"),
+    ("FIRST = None", "global FIRST; FIRST = ()", "FIRST"),
+    ("", "global NEW; NEW = 1", "NEW"),
+    ("OLD = 1", "global OLD; del OLD", "OLD"),
+    ("", "global helper; helper = lambda x: x", "helper"),
+    ("", "helper.calls = 1", "helper"),
+    ("", "helper.__defaults__ = (1,)", "helper"),
+    ("def kept(x, seen=[]):\n    seen.append(x)", "kept(1)", "kept"),
+    ("def make():\n    n = [0]\n    return lambda: n.append(1)\nkept = make()", "kept()", "kept"),
+    ("class Case:\n    count = 0", "Case.count += 1", "Case"),
+    ("class Case:\n    seen = []", "Case().seen.append(1)", "Case"),
+    ("class Case:\n    pass\nCASE = Case()", "CASE.n = 1", "CASE"),
+    ("", "global np; np = None", "np"),
+    ("", "global test_g; test_g = helper", "test_g"),
+]
+
+
 @pytest.mark.parametrize(
     ("state", "change", "name"),
     [
-        ("SEEN = []", "SEEN.append(1)", "SEEN"),
-        ("SEEN = {}", "SEEN[1] = 1", "SEEN"),
-        ("SEEN = {1: [lambda: 1]}", "SEEN[1].append(2)", "SEEN"),
-        ("SEEN = np.zeros(3)", "SEEN[1] = 1", "SEEN"),
-        ("SEEN = collections.Counter()", "SEEN['a'] += 1", "SEEN"),
-        ("SEEN = random.Random(1)", "SEEN.random()", "SEEN"),
-        ("SEEN = iter([1, 2, 3, 4])", "next(SEEN)", "SEEN"),
-        ("SEEN = (each for each in range(9))", "next(SEEN)", "SEEN"),
-        ("COUNT = 0", "global COUNT; COUNT += 1", "COUNT"),
-        ("COUNT = 0.0", "global COUNT; COUNT = 0.5", "COUNT"),
-        ("COUNT = 0", "global COUNT; COUNT = False", "COUNT"),
-        ("LAST = ''", "global LAST; LAST += 'x'", "LAST"),
-        ("LAST = b''", "globals()['LAST'] = b'x'", "LAST"),
-        ("FIRST = True", "global FIRST; FIRST = False", "FIRST"),
-        ("FIRST = None", "global FIRST; FIRST = ()", "FIRST"),
-        ("", "global NEW; NEW = 1", "NEW"),
-        ("OLD = 1", "global OLD; del OLD", "OLD"),
-        ("", "global helper; helper = lambda x: x", "helper"),
-        ("", "helper.calls = 1", "helper"),
-        ("", "helper.__defaults__ = (1,)", "helper"),
-        ("def kept(x, seen=[]):\n    seen.append(x)", "kept(1)", "kept"),
-        ("def make():\n    n = [0]\n    return lambda: n.append(1)\nkept = make()", "kept()", "kept"),
-        ("class Case:\n    count = 0", "Case.count += 1", "Case"),
-        ("class Case:\n    seen = []", "Case().seen.append(1)", "Case"),
-        ("class Case:\n    pass\nCASE = Case()", "CASE.n = 1", "CASE"),
-        ("", "global np; np = None", "np"),
-        ("", "global test_g; test_g = helper", "test_g"),
+        pytest.param(*case, marks=pytest.mark.full("one of many changes", share=4) if place % 3 else ())
+        for place, case in enumerate(CHANGES)
     ],
 )
 def test_a_test_that_changes_its_module_is_refused(run, state, change, name):

@@ -291,6 +291,7 @@ def test_a_number_without_decimal_digits_is_a_number(above):
     assert (kept.lstrip(), refusal) == (text if text.startswith("LARGE") else text[text.index("LARGE") :], "")
 
 
+@pytest.mark.full("45,000 statements are read twice; hostile texts are read every time", share=4)
 def test_a_name_that_is_bound_too_often_is_refused_before_each_place_is_looked_at():
     """Of 45,000 statements that bind it, what is one too many is not looked at."""
     cells = [added("a = 1\n" * 9000, number) for number in range(5)]

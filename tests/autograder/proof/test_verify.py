@@ -115,7 +115,11 @@ def problems(place, kept, tmp_path):
     ("changed", "words"),
     [
         ({"uses": ("nunba",)}, "its sandbox does not start"),
-        ({"gives_away": ("errors",)}, "its sandbox does not start"),
+        pytest.param(
+            {"gives_away": ("errors",)},
+            "its sandbox does not start",
+            marks=pytest.mark.full("each problem is found by a run of its own", share=4),
+        ),
     ],
 )
 def test_a_mistake_in_course_toml_is_told_once(problems, changed, words):
@@ -181,6 +185,7 @@ def test_both(student):
 '''
 
 
+@pytest.mark.full("each problem is found by a run of its own", share=4)
 def test_a_report_on_two_mistakes_names_no_third(problems):
     """Two mistakes that look like a third one together are refused, and so is a mistake that looks like another."""
     third = {"too-much": RIGHT.replace("x * y", "x * y - 17.375")}

@@ -125,8 +125,14 @@ def test_a_wrong_answer_exits_with_1(tmp_path):
     [
         (["check", "nowhere.ipynb"], "no file 'nowhere.ipynb'"),
         (["train", "triangle"], "simple, diag, split"),
-        (["use", "nowhere"], "no 'nowhere'"),
-        (["progress", "nowhere"], "progress: there is no folder 'nowhere'"),
+        pytest.param(
+            ["use", "nowhere"], "no 'nowhere'", marks=pytest.mark.full("the command is started for each", share=12)
+        ),
+        pytest.param(
+            ["progress", "nowhere"],
+            "progress: there is no folder 'nowhere'",
+            marks=pytest.mark.full("the command is started for each", share=12),
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(arguments, says):
@@ -147,7 +153,13 @@ def test_a_file_that_is_no_notebook_is_one_sentence(tmp_path):
     assert "broken.ipynb is not a notebook" in done.stderr
 
 
-@pytest.mark.parametrize(("arguments", "sign"), [(["check"], "✗"), (["progress"], "░")])
+@pytest.mark.parametrize(
+    ("arguments", "sign"),
+    [
+        pytest.param(["check"], "✗", marks=pytest.mark.full("a lesson is checked", share=12)),
+        (["progress"], "░"),
+    ],
+)
 def test_files_and_pipes_get_utf_8(tmp_path, arguments, sign):
     """Where output has an encoding without the signs of reports, as in files on Windows, it is written in UTF-8."""
     path = notebook(tmp_path / "03_backprop.ipynb", SORT.replace("order[::-1]", "order"))
@@ -223,6 +235,7 @@ def test_magic_checks_and_refuses(monkeypatch):
         shell.run_line_magic("minigrad", "fly")
 
 
+@pytest.mark.full("the command is started fifteen times", share=12)
 def test_a_path_is_followed(tmp_path):
     """`start --path` is remembered: what is next, progress and checks ask for its exercises alone; "all" goes back."""
     done = minigrad("start", tmp_path / "work", "--path", "weekend")

@@ -115,7 +115,11 @@ def test_line_unfolds_to_the_boundary():
 
 
 @pytest.mark.parametrize(
-    ("first", "output"), [((0.0, 0.0, -1.0), (1.0, 1.0, -1.0)), ((0.0, 0.0, 1.0), (1.0, 0.0, -0.5))]
+    ("first", "output"),
+    [
+        ((0.0, 0.0, -1.0), (1.0, 1.0, -1.0)),
+        pytest.param((0.0, 0.0, 1.0), (1.0, 0.0, -0.5), marks=pytest.mark.full("a second picture is drawn", share=4)),
+    ],
 )
 def test_units_that_draw_no_line(first, output):
     """A unit that is positive nowhere or everywhere, or an output without a line, is no error."""

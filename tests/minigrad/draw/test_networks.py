@@ -153,15 +153,18 @@ def test_digits_without_classes():
     assert shown(picture)[0].get_subplotspec().get_gridspec().get_geometry() == (3, 3)
 
 
+DRAWN = pytest.mark.full("a picture is drawn for each shape; one of each kind is drawn every time", share=4)
+
+
 @pytest.mark.parametrize(
     "make",
     [
         lambda: draw.digits(np.zeros((20, 8, 8)), range(20)),
-        lambda: draw.digits(np.zeros((20, 8, 8))),
+        pytest.param(lambda: draw.digits(np.zeros((20, 8, 8))), marks=DRAWN),
         lambda: draw.kernels(np.ones((4, 1, 3, 3)), "windows"),
-        lambda: draw.kernels(np.ones((4, 4, 3, 3))),
-        lambda: draw.digits(np.zeros((5, 4, 12)), range(5)),
-        lambda: draw.kernels(np.ones((4, 2, 1, 3))),
+        pytest.param(lambda: draw.kernels(np.ones((4, 4, 3, 3))), marks=DRAWN),
+        pytest.param(lambda: draw.digits(np.zeros((5, 4, 12)), range(5)), marks=DRAWN),
+        pytest.param(lambda: draw.kernels(np.ones((4, 2, 1, 3))), marks=DRAWN),
         lambda: draw.digits(np.zeros((8, 8))),
         lambda: draw.activations({"image": np.ones((1, 8, 8)), "edges": np.ones((8, 6, 6))}),
     ],

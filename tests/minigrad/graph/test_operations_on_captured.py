@@ -135,7 +135,17 @@ def answered(fun, kind):
     return ""
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "float",
+        *(
+            pytest.param(kind, marks=pytest.mark.full("every function is traced, for each other kind", share=12))
+            for kind in KINDS
+            if kind != "float"
+        ),
+    ],
+)
 @pytest.mark.parametrize(
     ("owner", "fewest"), [(mg, 110), (functional, 25), (mg.Tensor, 150)], ids=["functions", "of networks", "methods"]
 )

@@ -257,7 +257,9 @@ def test_numbers_that_a_type_does_not_hold_are_refused(program):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    "compiled", [False, pytest.param(True, marks=pytest.mark.full("programs are compiled", share=12))]
+)
 def test_the_mean_of_ones_is_one(dtype, compiled):
     """A total times the rounded 1/n is not: 1/49 * 49 is 1 - 2^-53."""
     wrap = mg.jit if compiled else (lambda f: f)

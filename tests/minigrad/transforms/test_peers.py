@@ -145,7 +145,16 @@ def _rule_with_value_and_itself(custom_jvp):
     return cube
 
 
-@pytest.mark.parametrize("make", [_rule_of_itself, _rules_of_each_other, _rule_with_value_and_itself])
+@pytest.mark.parametrize(
+    "make",
+    [
+        _rule_of_itself,
+        *(
+            pytest.param(make, marks=pytest.mark.full("JAX compiles each derivative", share=4))
+            for make in (_rules_of_each_other, _rule_with_value_and_itself)
+        ),
+    ],
+)
 def test_a_rule_may_apply_itself_to_changes(make):
     """In reverse mode too, to any order, as in JAX; the rule of such a change used to call itself for ever."""
     theirs, x, t = jax(), 1.5, 0.25

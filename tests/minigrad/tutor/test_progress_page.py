@@ -94,7 +94,9 @@ def test_without_a_working_folder_the_command_says_so(tmp_path, monkeypatch):
     assert "minigrad start" in f"{done.output}{done.exception}"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "scheme", ["light", pytest.param("dark", marks=pytest.mark.full("axe-core walks the page once more", share=4))]
+)
 def test_everybody_can_read_the_page(browser, folder, scheme):
     """axe-core finds nothing serious, nothing is wider than a phone, and a wide window shows the whole table."""
     passed(*(each.id for each in ASKED))

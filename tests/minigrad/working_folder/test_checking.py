@@ -61,7 +61,14 @@ def test_a_narrow_terminal_has_whole_ids(work):
     assert "not begun" in shown
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        40,
+        pytest.param(60, marks=pytest.mark.full("each command is started in wider terminals", share=12)),
+        pytest.param(80, marks=pytest.mark.full("each command is started in wider terminals", share=12)),
+    ],
+)
 @pytest.mark.parametrize("command", ["exercises", "progress", "doctor"])
 def test_no_table_cuts_a_name(command, columns, work):
     """Whatever the width, each name of the course is there, letter by letter."""
@@ -74,6 +81,7 @@ def test_no_table_cuts_a_name(command, columns, work):
         assert each.lesson in whole[0] and (command == "progress" or each.id in whole[0])
 
 
+@pytest.mark.full("the command is started nine times", share=12)
 def test_only_the_folder_at_hand_is_read(work, monkeypatch):
     """A lesson that was deleted here is not taken from a folder beside, and each report names the file it is of."""
     starting.start(work.parent / "other")
@@ -178,6 +186,7 @@ def patched(tmp_path):
     return folder
 
 
+@pytest.mark.full("a lesson is checked in several processes", share=12)
 def test_an_answer_that_ends_python(tmp_path):
     """In a cell and in a check: a sentence, and the rest is checked."""
     ends = answered("operators.folds", "import os\nos._exit(3)")
@@ -315,6 +324,7 @@ def test_a_cell_that_is_no_python_is_named(tmp_path):
     assert result.reason == "add, mul, neg must be defined in a.ipynb, in a cell that runs to its end"
 
 
+@pytest.mark.full("a lesson is checked twice, in processes of its own", share=12)
 def test_what_an_answer_prints_comes_below_the_report(tmp_path):
     """Also from the other process, and for programs."""
     path = one(tmp_path, answered(ARITHMETIC, ADD.replace("return x + y", "print('adding', x)\n    return x + y")))
@@ -432,6 +442,7 @@ def solved(path, id, text):
     return save(path, book)
 
 
+@pytest.mark.full("a lesson is checked twice, in processes of its own", share=12)
 def test_one_exercise_is_looked_for_in_its_lesson(work):
     """Without a name, or in a folder that is named: no other lesson is said to lack it, nor is that noted."""
     solved(work / "00_fundamentals.ipynb", ARITHMETIC, f"# exercise: {ARITHMETIC}\n{ADD}")
@@ -558,13 +569,18 @@ def test_a_notebook_that_cannot_be_read(tmp_path):
     "text",
     [
         "x = " + "-" * 100_000 + "1",
-        "x = " + "+".join(["1"] * 300_000),
-        "x = a" + ".b" * 300_000,
-        "if a: pass\n" + "elif a: pass\n" * 40_000,
-        "x = " + "(" * 3000 + ")" * 3000,
+        *(
+            pytest.param(text, marks=pytest.mark.full("a lesson is checked with each text", share=12))
+            for text in (
+                "x = " + "+".join(["1"] * 300_000),
+                "x = a" + ".b" * 300_000,
+                "if a: pass\n" + "elif a: pass\n" * 40_000,
+                "x = " + "(" * 3000 + ")" * 3000,
+                "x = " + "9" * 5000,
+            )
+        ),
         "x = 1\0",
         "x = '\ud800'",
-        "x = " + "9" * 5000,
         "def f(x, x): pass",
     ],
     ids=lambda text: repr(text[:20]),

@@ -320,6 +320,7 @@ def test_an_empty_language_is_no_language(tmp_path):
         starting.start(tmp_path / "work", language="")
 
 
+@pytest.mark.full("the command is started three times", share=4)
 def test_the_command_says_what_it_did(course, tmp_path):
     """`minigrad start` copies, then merges; inside the folder it needs no name."""
     done = minigrad("start", "work", "--from", course, cwd=tmp_path)
@@ -521,6 +522,7 @@ def wait_for(port, process, seconds=120.0):
     pytest.fail(f"nothing listens on port {port}; JupyterLab ended with {process.poll()}")
 
 
+@pytest.mark.full("JupyterLab is started", share=4)
 def test_lab_really_starts_and_stops(tmp_path):
     """A server answers for the folder's notebooks, with the quiet settings, and ends when it is told to."""
     home, work = tmp_path / "home", tmp_path / "work"
