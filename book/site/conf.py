@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from html import escape
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.insert(0, str(Path(__file__).parent))
@@ -18,6 +18,9 @@ from markupsafe import Markup
 from sphinx.application import Sphinx
 
 import minigrad
+
+if TYPE_CHECKING:
+    from autograder.course import Course
 
 # Sphinx makes many small objects that stay: looking for garbage among them costs a third of the time, and finds little.
 gc.set_threshold(2_000_000, 50, 1000)
@@ -118,17 +121,23 @@ def _level_captions(app: Sphinx, page: str, template: str, context: dict[str, An
 
 def _name_language(app: Sphinx, page: str, template: str, context: dict[str, Any], *_: object) -> None:
     folder = page.partition("/")[0]
-    if "_" in folder:  # "zh_CN"
+    if folder in _course().languages:
         context["language"] = folder.replace("_", "-")
         words = _words(folder)
         context["_"] = context["gettext"] = lambda text: words.get(text, text)
 
 
 @functools.cache
+def _course() -> "Course":
+    from autograder.course.loading import DEFAULT_COURSE, load_course
+
+    return load_course(DEFAULT_COURSE, tree=False)
+
+
+@functools.cache
 def _words(language: str) -> Mapping[str, str]:
     """The theme's words in a language, by those that stand in its templates."""
     from autograder.building.translating import translation
-    from autograder.course.loading import DEFAULT_COURSE, load_course
     from book.wording import BOXES
 
-    return translation(load_course(DEFAULT_COURSE, tree=False), language, BOXES)
+    return translation(_course(), language, BOXES)

@@ -167,7 +167,7 @@ def test_a_page_speaks_its_language_around_the_text_too(tmp_path):
     pages = {
         "index": "# Site\n\n```{toctree}\n:caption: The course\n\nlessons\n```\n\n"
         "```{toctree}\n:caption: 中文\n\nzh_CN/index\n```\n",
-        "lessons": "# Lessons\n\n## First\n",
+        "lessons": "# Lessons\n\n## First\n\n```{eval-rst}\n.. autofunction:: minigrad.operators.add\n```\n",
         "zh_CN/index": "# 课\n\n## 一\n\n```{toctree}\n\nnext\n```\n",
         "zh_CN/next": "# 下\n",
     }
