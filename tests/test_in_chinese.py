@@ -105,6 +105,7 @@ def feedback(lessons, place):
     for name in ("src", "autograder", "notebooks"):
         (place / name).symlink_to(ROOT / name)
     course = place / "course"
+    run("autograder", "build", "--quick", cwd=course)  # a clone has no masters and sources
     run("nbgrader", "generate_assignment", ASSIGNMENT, cwd=course)
     submitted = course / "submitted" / "ada" / ASSIGNMENT
     submitted.mkdir(parents=True)

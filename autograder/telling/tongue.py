@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.building.sentences import sentences_of_reports
 from autograder.course import Course
-from autograder.library.speaking import Catalogue, speaking
+from autograder.library import MINIGRAD
+from autograder.library.speaking import catalogue_of, speaking
 from autograder.results import Submission
+
+if TYPE_CHECKING:
+    from autograder.library.speaking import Catalogue
 
 _catalogues: dict[tuple[Path, str], Catalogue] = {}
 
@@ -26,6 +31,8 @@ def speaking_of(submissions: Iterable[Submission], course: Course) -> AbstractCo
         CourseError: If a catalogue cannot be read.
     """
     key = course.directory, language_of(submissions, course)
+    if not key[1] and course.library != MINIGRAD:
+        return nullcontext()
     if key not in _catalogues:
-        _catalogues[key] = Catalogue(sentences_of_reports(course, key[1]) if key[1] else {})
+        _catalogues[key] = catalogue_of(sentences_of_reports(course, key[1]) if key[1] else {})
     return speaking(_catalogues[key])

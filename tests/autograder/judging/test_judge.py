@@ -386,11 +386,13 @@ def test_few_sandboxes_wait_at_a_time(course, hidden, monkeypatch):
 
 
 @pytest.mark.full("a sandbox is started for every exercise", share=12)
-def test_sandboxes_of_several_lessons_stay_warm(course, hidden):
+def test_sandboxes_of_several_lessons_stay_warm(course, hidden, monkeypatch):
     """They are started ahead, up to a number, and another lesson's task leaves them; without it, it ends them."""
-    course = dataclasses.replace(course, exercises={key: course.exercises[key] for key in (FIRST, SECOND)})
     one = course.exercise(FIRST)
+    tested = dataclasses.replace(course, exercises={key: course.exercises[key] for key in (FIRST, SECOND)})
     with Judge(course, hidden=hidden, warm=2) as judge:
+        judge.master(one.lesson)  # of the whole lesson; the tests at hand are of two of its exercises
+        monkeypatch.setattr(judge, "course", tested)
         judge.prepare(one.lesson)
         assert [judge.heat() for _ in range(3)] == [True, True, False]
         started = dict(judge._sandboxes._warm)
@@ -398,6 +400,8 @@ def test_sandboxes_of_several_lessons_stay_warm(course, hidden):
         assert judge._sandboxes._warm == started and set(started) == {FIRST, SECOND}
         assert judge.grade_text(one, ARITHMETIC).full and judge._sandboxes._warm[FIRST] is started[FIRST]
     with Judge(course, hidden=hidden) as judge:
+        judge.master(one.lesson)
+        monkeypatch.setattr(judge, "course", tested)
         judge.prepare(one.lesson)
         assert not judge.heat()
         assert judge.grade_text(one, ARITHMETIC).full
