@@ -114,7 +114,7 @@ def duration(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Rows:
-    """What nbgrader's database says of dates.
+    """The dates in nbgrader's database.
 
     Attributes:
         due: When an assignment is due, by name; without a zone.

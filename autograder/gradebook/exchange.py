@@ -84,7 +84,9 @@ class GraftingCollect(ExchangeCollect):  # type: ignore[misc]  # nbgrader ships 
 
         What `autograder serve` has put there for a student is the student's own.
         """
-        own = any(self._is_owners(each) or self._is_collectors(each) for each in records)
+        own = self._are_told_apart(records) and any(
+            self._is_owners(each) or self._is_collectors(each) for each in records
+        )
         found: list[dict[str, Any]] = super()._sort_by_timestamp(self._without_strangers(records) if own else records)
         return found
 

@@ -45,7 +45,7 @@ def earliest(
 
 @dataclass(frozen=True)
 class Shown:
-    """What pages show of an assignment.
+    """The part of an assignment's reports that pages show.
 
     Attributes:
         kind: One of `SHOWS`.
@@ -57,7 +57,7 @@ class Shown:
 
 
 def shown(dates: Dates, assignment: str, now: dt.datetime | None = None) -> Shown:
-    """What pages show of an assignment: all of it once nobody has time left to hand in, or its answers are open.
+    """Return what pages show of an assignment: all of it once nobody has time left to hand in, or its answers are open.
 
     Args:
         dates: The course's dates.

@@ -19,7 +19,7 @@ CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip",
 """The interpreter's files."""
 
 KERNEL = ("micropip", "piplite", "ssl", "sqlite3", "ipykernel", "comm", "pyodide_kernel", "jedi", "ipython", "minigrad")
-"""What is loaded when a notebook's kernel starts: what that asks for, in its own spelling, and the library."""
+"""The packages that a notebook's kernel starts with: those it asks for, in its own spelling, and the library."""
 
 ASKED_FOR = ("sqlite3", "micropip", "jedi", "ipython", "numpy", "matplotlib")
 """What the site takes from Pyodide's distribution, apart from what these depend on."""

@@ -18,9 +18,6 @@ from minigrad.lab.standing import feedback, hand_in, standing
 
 _Found = TypeVar("_Found")
 
-PAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""A feedback page quotes a student's code; nothing in it runs."""
-
 
 class _Handler(APIHandler):
     """Asks the course's server in a thread, so that kernels and pages do not wait."""

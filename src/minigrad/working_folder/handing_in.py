@@ -189,7 +189,7 @@ def fetched(server: Server, state: dict[str, Any], folder: Path) -> list[Path]:
     home, found = folder / "feedback", []
     if work := working_folder(folder):
         home = work / FOLDER / "feedback" / str(state["assignment"])
-    for each in state.get("lessons", ()):
+    for each in state.get("lessons", ()) if state["state"] == "graded" else ():
         name = Path(str(each["lesson"])).name
         write(home / f"{name}.html", server.page(str(state["assignment"]), name))
         found.append(home / f"{name}.html")

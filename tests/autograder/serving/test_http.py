@@ -162,6 +162,15 @@ def test_a_forged_name_takes_nothing_away(client, course, tokens, forged):
     assert found.when.isoformat(timespec="seconds") == posted["handed_in"].removesuffix("+00:00")
 
 
+def test_where_students_have_no_users_each_folder_counts(client, course, tokens, forged, monkeypatch):
+    """Then an owner says nothing, and the newest folder is the hand-in, whichever way it came."""
+    monkeypatch.setattr("autograder.gradebook.exchange._is_user", lambda name: False)
+    post(client, course, tokens["ada"])
+    later = forged("ada", dt.datetime(2127, 6, 1))
+    (found,) = Inbox(course_of(course), "week0").newest(inbound(course))
+    assert found.name == later.name
+
+
 def test_forged_names_use_up_no_hand_ins(client, course, tokens, forged, monkeypatch):
     """What others put into the exchange is not counted against a student."""
     monkeypatch.setattr(web, "HAND_INS", 2)

@@ -96,6 +96,17 @@ def test_what_keeps_the_mark_is_said(work, played, found, words):
     assert not error and words in said
 
 
+def test_pages_of_an_earlier_mark_are_not_fetched_again(work, played):
+    """They are there already, and may go at this moment: a newer hand-in is being taken in."""
+    played.answers = [
+        state(),
+        state("waits", said="until 2027-02-02", earned=1.0, points=2.0, lessons=[{"lesson": "x"}]),
+    ]
+    said, error = submit(work)
+    assert not error and "Your mark so far: 1 of 2 points." in said
+    assert not any(path.endswith(".html") for _, path, _ in played.asked)
+
+
 def test_the_wait_for_a_mark_ends(work, played, monkeypatch):
     """A hand-in that stays queued does not keep the terminal for ever; how to ask again is said."""
     monkeypatch.setattr(handing_in, "LONGEST", 0.0)
